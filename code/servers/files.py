@@ -1,0 +1,12 @@
+"""The `files` server of main.py as a process of its own, behind stdin and stdout."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from main import make_files_server
+from servers.stdio_loop import run
+
+if __name__ == "__main__":
+    run(make_files_server(), "A read-only file server: a restart loses nothing.")

@@ -1,0 +1,12 @@
+"""The `notes` server of main.py as a process of its own, behind stdin and stdout."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from main import make_notes_server
+from servers.stdio_loop import run
+
+if __name__ == "__main__":
+    run(make_notes_server(), "Notes that live in this process: a new process has lost them.")
