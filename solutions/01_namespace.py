@@ -126,10 +126,8 @@ def merge_prefix(sessions):
 # %% id="task1_check" points=2
 with checks.task(1, "merge with a prefix", points=2) as check:
     check.returns(
-        merge_prefix,
-        make_sessions(SERVERS),
-        show="merge_prefix(sessions) for notes, files and github",
-        view=rows,
+        lambda: rows(merge_prefix(make_sessions(SERVERS))),
+        called="merge_prefix(sessions) for notes, files and github",
         expected={
             "search": "notes: search",
             "create": "notes: create",
@@ -139,18 +137,15 @@ with checks.task(1, "merge with a prefix", points=2) as check:
             "open_pr": "github: open_pr",
             "github/search": "github: search",
         },
-        why="The first server keeps the bare name; a later one gets <server>/<name>.",
+        why="the first server keeps the bare name, a later one gets <server>/<name>, and the local name stays",
     )
     ### BEGIN HIDDEN TESTS
     with check.hidden("other servers, other names"):
         servers = random_servers(check.random())
         check.returns(
-            merge_prefix,
-            make_sessions(servers),
-            show="merge_prefix(sessions)",
-            view=rows,
+            lambda: rows(merge_prefix(make_sessions(servers))),
             expected=rows(main.merge(make_sessions(servers))),
-            why="With other server and tool names the result is wrong. Build the name from session.name and local.",
+            why="the registry is wrong for them; make the name from session.name and local",
         )
     with check.hidden("a tool that already has the new name"):
         first, second = list(servers)[:2]
@@ -158,10 +153,8 @@ with checks.task(1, "merge with a prefix", points=2) as check:
         check.raises(
             merge_prefix,
             make_sessions({first: [shared, f"{second}/{shared}"], second: [shared]}),
-            show="merge_prefix(sessions)",
             error=ValueError,
-            why="One server has a tool whose own name is <server>/<name> of another server's tool. "
-            "The given line that raises ValueError must stay, or one of the two is lost in silence.",
+            why="the given lines that raise ValueError must stay, or one of the two tools is lost in silence",
         )
     ### END HIDDEN TESTS
 
@@ -220,10 +213,8 @@ with checks.task(2, "merge with reject", points=2) as check:
         return (rows(pair[0]), pair[1]) if isinstance(pair, tuple) and len(pair) == 2 else pair
 
     check.returns(
-        merge_reject,
-        make_sessions(SERVERS),
-        show="merge_reject(sessions) for notes, files and github",
-        view=in_short,
+        lambda: in_short(merge_reject(make_sessions(SERVERS))),
+        called="merge_reject(sessions) for notes, files and github",
         expected=(
             {
                 "search": "notes: search",
@@ -234,27 +225,25 @@ with checks.task(2, "merge with reject", points=2) as check:
             },
             [("files", "search"), ("github", "search")],
         ),
-        why="The first server keeps the name; a later tool with that name is left out and reported.",
+        why="the first server keeps the name; each later tool with that name is left out and reported",
     )
     ### BEGIN HIDDEN TESTS
     with check.hidden("other servers, other names"):
         servers, hits = random_servers(check.random()), []
         expected = rows(main.merge(make_sessions(servers), main.Policy.REJECT, hits.append))
         check.returns(
-            merge_reject,
-            make_sessions(servers),
-            show="merge_reject(sessions)",
-            view=in_short,
+            lambda: in_short(merge_reject(make_sessions(servers))),
             expected=(expected, [(hit.server, hit.name) for hit in hits]),
-            why="With other server and tool names the result is wrong. "
-            "Keep the first tool of a name, report each later one as (server name, tool name).",
+            why="keep the first tool of a name and report each later one as (server name, tool name)",
         )
-    with check.hidden("no change to what was given"):
+    with check.hidden("what was given stays"):
         sessions = make_sessions(servers)
-        merge_reject(sessions)
-        check.true(
-            {name: [tool["name"] for tool in session.tools] for name, session in sessions.items()} == servers,
-            "merge_reject changed the sessions or their tool lists. Only read them: another merge may need them.",
+        check.call(merge_reject, sessions)
+        check.equal(
+            {name: [tool["name"] for tool in session.tools] for name, session in sessions.items()},
+            servers,
+            what="the tools of the sessions",
+            why="the sessions or their tool lists were changed; only read them, another merge may need them",
         )
     ### END HIDDEN TESTS
 
@@ -321,8 +310,9 @@ with checks.task(3, "call with dead flag and local name", points=3) as check:
     registry = main.merge(sessions)
 
     def is_error_about(result, word):
-        text = result["content"][0]["text"] if isinstance(result, dict) and result.get("content") else ""
-        return isinstance(result, dict) and result.get("isError") is True and word in str(text)
+        """Whether this is an error result with the word in its text."""
+        is_error = isinstance(result, dict) and result.get("isError") is True
+        return is_error and word in str(result["content"][0]["text"])
 
     check.returns(
         call,
@@ -330,75 +320,67 @@ with checks.task(3, "call with dead flag and local name", points=3) as check:
         sessions,
         "files/search",
         {"query": "plan"},
-        show="call(registry, sessions, 'files/search', {'query': 'plan'})",
+        called="call(registry, sessions, 'files/search', {'query': 'plan'})",
         expected=main.text_result("files ran search"),
-        why="A server knows only its local name for a tool, and its result is handed on as it is.",
+        why="a server knows only its local name for a tool, and its result is handed on as it is",
     )
     check.equal(
         received(sessions),
         {"files": [{"name": "search", "arguments": {"query": "plan"}}]},
-        what="what the servers received",
-        why="One request to one server, with the arguments as they came.",
+        what="what the servers received for 'files/search'",
+        why="one request to one server, with the arguments as they came",
     )
+    answer = check.call(call, registry, sessions, "delete", {}, called="call(registry, sessions, 'delete', {})")
     check.true(
-        is_error_about(call(registry, sessions, "delete", {}), "delete"),
-        "Called call(registry, sessions, 'delete', {}). No server offers 'delete', "
-        "so an error result (isError True) with the name of the tool in its text was expected.",
+        is_error_about(answer, "delete"),
+        "Called call(registry, sessions, 'delete', {}). No server offers 'delete', so an error result "
+        f"(isError True) with 'delete' in its text was expected. It returned {checks.shown(checks.plain(answer))}.",
     )
     sessions = make_sessions(SERVERS)
     sessions["files"].alive = False
-    answer = call(registry, sessions, "read", {"path": "plan.txt"})
+    answer = check.call(call, registry, sessions, "read", {}, called="call(registry, sessions, 'read', {})")
     check.equal(
         received(sessions),
         {},
         what="what the servers received after files was marked dead and 'read' was called",
-        why="A dead server gets nothing: look at the flag before you send.",
+        why="a dead server gets nothing, so look at the flag before you send",
     )
     check.true(
         is_error_about(answer, "files"),
-        "The server files is dead and 'read' was called. "
-        "An error result (isError True) with the name of the server in its text was expected.",
+        "Called call(registry, sessions, 'read', {}) after files was marked dead. An error result "
+        f"(isError True) with 'files' in its text was expected. It returned {checks.shown(checks.plain(answer))}.",
     )
     ### BEGIN HIDDEN TESTS
-    with check.hidden("other servers, a tool with a slash in its own name"):
-        first, second, third = list(random_servers(check.random()))
+    with check.hidden("other servers, and a tool with a slash in its own name"):
+        first, second, third = random_servers(check.random())
         tool, other = check.random().sample(["peek", "poke", "pull", "push"], 2)
         servers = {first: [tool, f"{second}/{other}"], second: [tool, other], third: [tool]}
-        sessions = make_sessions(servers)
-        registry = main.merge(sessions)
+        registry = main.merge(make_sessions(servers))
         for name, entry in registry.items():
             sessions = make_sessions(servers)
-            call(registry, sessions, name, {"n": name})
-            check.equal(
-                received(sessions),
-                {entry.server_name: [{"name": entry.local_name, "arguments": {"n": name}}]},
-                what="what the servers received",
-                why="With other servers a call went to the wrong server or under the wrong name. "
-                "The entry in the registry says both; the text of a name says nothing "
-                "(a tool's own name may contain a slash).",
-            )
+            why = "a call went astray; the entry says which server and which local name, the text of a name does not"
+            check.call(call, registry, sessions, name, {"n": name}, why=why)
+            sent = {entry.server_name: [{"name": entry.local_name, "arguments": {"n": name}}]}
+            check.equal(received(sessions), sent, what="what the servers received", why=why)
     with check.hidden("another server is dead"):
         for dead in servers:
             sessions = make_sessions(servers)
             sessions[dead].alive = False
-            answers = {name: call(registry, sessions, name, {}) for name in registry}
-            reached = {entry.server_name for name, entry in registry.items() if not answers[name].get("isError")}
-            check.equal(
-                reached,
-                set(servers) - {dead},
-                what="the servers that were reached",
-                why="One server was dead. Its tools must answer with an error, and the tools of all others must "
-                "still work: look at the flag of the server that the entry names, and at no other.",
-            )
-    with check.hidden("the table stays"):
-        before = (dict(registry), list(sessions))
-        call(registry, sessions, next(name for name, e in registry.items() if e.server_name == dead), {})
+            why = "only the dead server's tools answer with an error; ask the flag of the server in the entry, no other"
+            answers = {name: check.call(call, registry, sessions, name, {}, why=why) for name in registry}
+            good = {name for name, entry in registry.items() if entry.server_name != dead}
+            check.equal({n for n, answer in answers.items() if not answer["isError"]}, good, what="the tools", why=why)
+            check.equal(set(received(sessions)), set(servers) - {dead}, what="the servers reached", why=why)
+    with check.hidden("registry and sessions stay"):
+        dead, registry, sessions = third, main.merge(make_sessions(servers)), make_sessions(servers)
+        sessions[dead].alive = False
+        before = (dict(registry), list(sessions), list(servers))
+        check.call(call, registry, sessions, f"{dead}/{tool}", {})
         check.equal(
-            (dict(registry), list(sessions)),
+            (dict(registry), list(sessions), [name for name, session in sessions.items() if session.name == name]),
             before,
-            what="the registry and the sessions after a call to a dead server",
-            why="A call to a dead server changed the registry or the sessions. "
-            "Only read them: the server may come back, and then its tools must still be there.",
+            what="the registry and the sessions",
+            why="a call to a dead server changed them; only read them, because the server may come back",
         )
     ### END HIDDEN TESTS
 
@@ -483,7 +465,7 @@ def call_or_refuse(registry, sessions, name, arguments):
 
 # %% id="task4_check" points=3
 with checks.task(4, "refuse to guess", points=3) as check:
-    AMBIGUOUS = {
+    seven = {
         "notes/search": "notes: search",
         "create": "notes: create",
         "read": "files: read",
@@ -493,33 +475,31 @@ with checks.task(4, "refuse to guess", points=3) as check:
         "github/search": "github: search",
     }
     check.returns(
-        merge_ambiguous,
-        make_sessions(SERVERS),
-        show="merge_ambiguous(sessions) for notes, files and github",
-        view=rows,
-        expected=AMBIGUOUS,
-        why="A shared name is there only with its prefix, for the first server too.",
+        lambda: rows(merge_ambiguous(make_sessions(SERVERS))),
+        called="merge_ambiguous(sessions) for notes, files and github",
+        expected=seven,
+        why="a shared name is there only with its prefix, for the first server too",
     )
     sessions = make_sessions(SERVERS)
-    registry = {name: main.MergedTool(name, *entry.split(": "), "") for name, entry in AMBIGUOUS.items()}
+    registry = {name: main.MergedTool(name, *entry.split(": "), "") for name, entry in seven.items()}
+    called = "call_or_refuse(registry, sessions, 'search', {'query': 'plan'})"
+    answer = check.call(call_or_refuse, registry, sessions, "search", {"query": "plan"}, called=called)
 
-    def refusal(registry, sessions, name):
-        """The text of a refusal; the whole result if it is not an error result."""
-        result = call_or_refuse(registry, sessions, name, {"query": "plan"})
-        refused = isinstance(result, dict) and result.get("isError") is True
-        return result["content"][0]["text"] if refused else f"no error result but {result!r}"
+    def refusal(result):
+        """The text of an error result; an empty one for anything else."""
+        is_error = isinstance(result, dict) and result.get("isError") is True
+        return str(result["content"][0]["text"]) if is_error else ""
 
-    answer = refusal(registry, sessions, "search")
     check.true(
-        all(name in answer for name in ("notes/search", "files/search", "github/search")),
-        "Called call_or_refuse(registry, sessions, 'search', {'query': 'plan'}). An error result that lists "
-        f"notes/search, files/search and github/search was expected. It returned: {answer}",
+        all(name in refusal(answer) for name in ("notes/search", "files/search", "github/search")),
+        f"Called {called}. An error result that lists notes/search, files/search and github/search was expected. "
+        f"It returned {checks.shown(checks.plain(answer))}.",
     )
     check.equal(
         received(sessions),
         {},
         what="what the servers received after 'search' was refused",
-        why="A refused call reaches no server.",
+        why="a refused call reaches no server",
     )
     check.returns(
         call_or_refuse,
@@ -527,9 +507,9 @@ with checks.task(4, "refuse to guess", points=3) as check:
         sessions,
         "files/search",
         {"query": "plan"},
-        show="call_or_refuse(registry, sessions, 'files/search', {'query': 'plan'})",
+        called="call_or_refuse(registry, sessions, 'files/search', {'query': 'plan'})",
         expected=main.text_result("files ran search"),
-        why="A name in the registry is called as usual.",
+        why="a name in the registry is called as usual",
     )
     ### BEGIN HIDDEN TESTS
     with check.hidden("other servers, other names"):
@@ -537,51 +517,48 @@ with checks.task(4, "refuse to guess", points=3) as check:
         tools = [tool for names in servers.values() for tool in names]
         shared = {tool for tool in tools if tools.count(tool) > 1}
         check.returns(
-            merge_ambiguous,
-            make_sessions(servers),
-            show="merge_ambiguous(sessions)",
-            view=rows,
+            lambda: rows(merge_ambiguous(make_sessions(servers))),
             expected={
                 f"{server}/{tool}" if tool in shared else tool: f"{server}: {tool}"
                 for server, names in servers.items()
                 for tool in names
             },
-            why="With other server and tool names the registry is wrong. "
-            "A name that two servers share gets its prefix as well as one that all share.",
+            why="a name that two servers share gets its prefix as well as one that all share; others stay bare",
         )
     with check.hidden("a tool that already has the new name"):
-        first, second = list(servers)[:2]
+        first, second, third = servers
         tool = next(tool for tool in servers[first] if tool in servers[second])
         check.raises(
             merge_ambiguous,
             make_sessions({first: [tool, f"{second}/{tool}"], second: [tool]}),
-            show="merge_ambiguous(sessions)",
             error=ValueError,
-            why="One server has a tool whose own name is <server>/<name> of another server's tool. "
-            "ValueError was expected; instead one of the two was lost in silence.",
+            why="a tool's own name was <server>/<name> of another tool; raise ValueError, do not lose one in silence",
         )
     with check.hidden("a name that only looks like a candidate"):
-        first, second, third = servers
-        tool = min(shared)
-        names = {f"{first}/{tool}": (first, tool), f"{second}/{tool}": (second, tool)}
-        names[f"x/{tool}"] = (third, f"x/{tool}")
-        registry = {name: main.MergedTool(name, *where, "") for name, where in names.items()}
+        pairs = {
+            f"{first}/{tool}": (first, tool),
+            f"{second}/{tool}": (second, tool),
+            f"x/{tool}": (third, f"x/{tool}"),
+        }
+        registry = {name: main.MergedTool(name, *pair, "") for name, pair in pairs.items()}
         sessions = make_sessions(servers)
-        answer = refusal(registry, sessions, tool)
+        answer = refusal(check.call(call_or_refuse, registry, sessions, tool, {}))
         check.true(
             f"{first}/{tool}" in answer and f"{second}/{tool}" in answer and not received(sessions),
-            "With other servers a shared bare name was not refused with all its candidates.",
+            "refused with its candidates",
+            why="a shared bare name was not refused with all its candidates",
         )
         check.true(
             f"x/{tool}" not in answer,
-            "The refusal lists a tool that only ends like the wanted name: a tool's own name may contain a slash. "
-            "A candidate is an entry whose local_name is the wanted name.",
+            "no false candidate",
+            why="a candidate is an entry whose local_name is the wanted name, not one whose text ends like it",
         )
     with check.hidden("a tool that nobody offers"):
-        answer = refusal(registry, sessions, "absent")
+        answer = refusal(check.call(call_or_refuse, registry, sessions, "absent", {}))
         check.true(
-            not answer.startswith("no error result") and "ambiguous" not in answer,
-            "A tool that no server offers must give an error result too, but it is unknown, not ambiguous.",
+            "absent" in answer and "ambiguous" not in answer,
+            "unknown, not ambiguous",
+            why="it is unknown, not ambiguous, and needs an error result that names it",
         )
     ### END HIDDEN TESTS
 
