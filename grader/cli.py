@@ -1,0 +1,103 @@
+"""The commands of the course: `python -m grader COMMAND`, or `grader COMMAND`.
+
+One function for each command. It imports its own module when it runs, so that a missing
+package costs one command, and costs it a sentence.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+try:
+    import typer
+    from rich.console import Console
+except ImportError as error:
+    sys.exit(f"The package {error.name} is missing. Install the course's tools: pip install -e '.[grader]'")
+
+app = typer.Typer(
+    name="grader",
+    help="Build, check, run and score the course “Build an MCP client”.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+console = Console(highlight=False, soft_wrap=True)
+
+
+@app.callback()
+def commands() -> None:
+    """Without a callback, typer would turn a single command into the whole program."""
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Turn what a reader can mend into one sentence and exit code 2."""
+    from grader.course import CourseError
+
+    try:
+        yield
+    except CourseError as error:
+        fail(str(error))
+    except ImportError as error:
+        fail(f"The package {error.name} is missing. Install the course's tools: pip install -e '.[grader]'")
+
+
+def fail(sentence: str) -> None:
+    """Say what is wrong and stop with exit code 2."""
+    console.print(sentence, style="red", markup=False)
+    raise typer.Exit(2)
+
+
+@app.command(epilog="Example: [bold]python -m grader build --check[/bold]")
+def build(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; list what differs; exit 1 if any.")] = False,
+    execute: Annotated[bool, typer.Option("--execute", help="Run every notebook, changed or not.")] = False,
+) -> None:
+    """Make every generated file from its source, and check the sources."""
+    if check and execute:
+        fail("--check never runs a notebook: use --check or --execute, not both.")
+    with sentences():
+        from grader import build as builder
+        from grader.course import Course
+
+        course = Course.load()
+        with console.status("") as status:
+
+            def tell(step: str) -> None:
+                status.update(step)
+
+            if check:
+                result = builder.check(course, tell)
+            else:
+                result = builder.build(course, "always" if execute else "stale", tell)
+    show_build(result, check)
+    raise typer.Exit(0 if result.ok else 1)
+
+
+def show_build(result, check: bool) -> None:
+    """Say what a build did or found."""
+    for path in result.written:
+        console.print(f"  wrote {path}", markup=False)
+    for problem in result.problems:
+        console.print(f"✗ {problem}", style="red", markup=False)
+    if result.mismatches:
+        console.print("Other versions than the pinned ones: " + "; ".join(map(str, result.mismatches)), markup=False)
+        console.print("They may make other bytes. To get the pinned ones: pip install -c constraints.txt -e '.[dev]'")
+    if result.skipped:
+        console.print("So these were NOT compared: " + ", ".join(result.skipped), style="yellow", markup=False)
+    done = "compared" if check else f"made, {len(result.written)} of them changed"
+    count = len(result.problems)
+    verdict = "no problem" if not count else "1 problem" if count == 1 else f"{count} problems"
+    compared = result.count - len(result.skipped)
+    console.print(f"{compared} generated files {done}; {verdict}.", style="bold", markup=False)
+
+
+def main() -> None:
+    """Run the command that the command line names."""
+    app(prog_name="python -m grader")
+
+
+if __name__ == "__main__":
+    main()
