@@ -180,16 +180,17 @@ def limit(seconds: float) -> Iterator[None]:
             return
 
         def ring(number: int, frame: FrameType | None) -> NoReturn:
-            _stop(children)
+            _kill(children)  # only kill: the answer may stand in the middle of a wait for them
             raise TimeLimit(f"no answer within {seconds:g} seconds")
 
         before = signal.signal(signal.SIGALRM, ring)
-        signal.setitimer(signal.ITIMER_REAL, seconds, ALARM_AGAIN)
+        timer = signal.setitimer(signal.ITIMER_REAL, seconds, ALARM_AGAIN)
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+            signal.setitimer(signal.ITIMER_REAL, *timer)  # a limit around this one goes on
 
 
 def limited(function: Callable[[], Any], seconds: float) -> Any:
@@ -237,10 +238,13 @@ def _children() -> Iterator[list["subprocess.Popen[Any]"]]:
         yield started
     finally:
         subprocess.Popen.__init__ = original  # type: ignore[method-assign]
-        _stop(started)
+        _kill(started)
+        for child in started:
+            with contextlib.suppress(Exception):
+                child.wait(1)
 
 
-def _stop(children: list["subprocess.Popen[Any]"]) -> None:
+def _kill(children: list["subprocess.Popen[Any]"]) -> None:
     """Kill each child that still lives, with its process group where it leads one."""
     for child in children:
         if child.returncode is not None:
@@ -249,9 +253,7 @@ def _stop(children: list["subprocess.Popen[Any]"]) -> None:
             if hasattr(os, "killpg") and os.getpgid(child.pid) == child.pid:
                 os.killpg(child.pid, signal.SIGKILL)
             else:
-                child.kill()
-        with contextlib.suppress(Exception):
-            child.wait(1)
+                os.kill(child.pid, signal.SIGKILL)  # Popen.kill would reap it, and wait for a lock to do so
 
 
 @contextlib.contextmanager
@@ -420,13 +422,13 @@ class Check:
                 "This task is not written yet" + (f": the line `{line}` is still there." if line else ".")
             )
         if isinstance(error, TimeLimit):
-            self._fail(f"Called {called}. It gave {error}.{wanted}", why or "the answer hangs")
-        self._fail(f"Called {called}. {_raised(error)}{wanted}", why or f"the answer raised {type(error).__name__}")
+            self._fail(f"Called {called}. It gave {error}.{wanted}", why, "the answer hangs")
+        self._fail(f"Called {called}. {_raised(error)}{wanted}", why, f"the answer raised {type(error).__name__}")
 
-    def _fail(self, sentence: str, why: str) -> NoReturn:
-        """Raise the sentence; in a hidden block one that shows no values."""
+    def _fail(self, sentence: str, why: str, happened: str = "the answer is not as asked") -> NoReturn:
+        """Raise the sentence; in a hidden block one that shows no values, only `why` or what happened."""
         if self.hidden_title:
-            sentence = f"Hidden check ({self.hidden_title}): {why or 'the answer is not as asked'}."
+            sentence = f"Hidden check ({self.hidden_title}): {why or happened}."
         elif why:
             sentence = f"{sentence} Remember: {why}."
         raise CheckFailed(sentence)
