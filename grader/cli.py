@@ -94,6 +94,26 @@ def show_build(result, check: bool) -> None:
     console.print(f"{compared} generated files {done}; {verdict}.", style="bold", markup=False)
 
 
+@app.command(epilog="Example: [bold]python -m grader quiz 01[/bold]")
+def quiz(
+    name: Annotated[str, typer.Argument(metavar="NN", help="A quiz by its number or slug: 01, 01_namespace.")],
+    ask_all: Annotated[bool, typer.Option("--all", help="Ask the questions that you had right, too.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Forget your answers to this quiz, then start.")] = False,
+    state: Annotated[
+        str, typer.Option(help="Folder for your answers; the default is your state folder.", metavar="FOLDER")
+    ] = "",
+) -> None:
+    """Ask a quiz in the terminal. What you miss is asked again first the next time.
+
+    Answer with a letter and Enter; q leaves and keeps your answers. Through a pipe, give one answer a line.
+
+    Exit code 0: you answered every question. 1: you left before. 2: there is no such quiz. 130: Ctrl-C.
+    """
+    with sentences():
+        from grader.quiz import run_quiz
+    raise typer.Exit(run_quiz(name, ask_all=ask_all, reset=reset, state=state))
+
+
 def main() -> None:
     """Run the command that the command line names."""
     app(prog_name="python -m grader")
