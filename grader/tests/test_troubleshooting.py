@@ -1,0 +1,116 @@
+"""Each heading of troubleshooting.md is the exact text of an error, and each is made here."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import main
+import pytest
+
+from grader.checks import CheckFailed
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "lessons" / "troubleshooting.md").read_text(encoding="utf-8")
+HEADINGS = re.findall(r"^### `(.+)`$", PAGE, re.MULTILINE)
+SERVERS = {"notes": main.make_notes_server, "files": main.make_files_server, "github": main.make_github_server}
+
+
+def said(error: Exception) -> str:
+    """The last line of a traceback."""
+    return f"{type(error).__name__}: {error}"
+
+
+def raised(function, *arguments) -> str:
+    """What Python says about the exception that this call must raise."""
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - the text is compared
+        function(*arguments)
+    return said(caught.value)
+
+
+def sessions():
+    """The three servers of the course, connected."""
+    return main.connect_all({name: make() for name, make in SERVERS.items()})
+
+
+def called(name, arguments, dead=None) -> str:
+    """The text of the error result of one call."""
+    connected = sessions()
+    if dead:
+        connected[dead].alive = False
+    result = main.call(main.merge(connected), connected, name, arguments)
+    assert result["isError"]
+    return result["content"][0]["text"]
+
+
+def without_the_course(code: str) -> str:
+    """The last line that a fresh Python writes, far from the checkout."""
+    run = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, cwd="/", check=False)
+    return run.stderr.strip().splitlines()[-1]
+
+
+def answer_cell(notebook: str, cell_id: str) -> str:
+    """The source of one cell of a generated notebook."""
+    cells = json.loads((ROOT / notebook).read_text(encoding="utf-8"))["cells"]
+    return "".join(next(cell["source"] for cell in cells if cell["id"] == cell_id))
+
+
+def small_merge(names: dict[str, list[str]]) -> object:
+    """The merge that task 1 asks for, from the solved notebook."""
+    space = {"main": main}
+    exec(answer_cell("solutions/01_namespace/01_namespace.ipynb", "task1"), space)
+    servers = {
+        name: main.Session(name, SERVERS[name](), {}, [main.tool(tool, "") for tool in tools])
+        for name, tools in names.items()
+    }
+    return space["merge_prefix"](servers)
+
+
+def stub() -> None:
+    """An unsolved task, called."""
+    space = {"main": main}
+    exec(answer_cell("exercises/01_namespace/01_namespace.ipynb", "task3"), space)
+    space["call"]({}, {}, "search", {})
+
+
+def send_canonical_name() -> None:
+    """The mistake that the lesson shows: a server gets a name that only the host knows."""
+    main.request(sessions()["files"].server_fn, "tools/call", {"name": "files/search", "arguments": {}})
+
+
+REPRODUCED = {
+    "ModuleNotFoundError: No module named 'main'": lambda: without_the_course("import main"),
+    "NameError: name 'main' is not defined": lambda: without_the_course("main.demo()"),
+    "NotImplementedError: this part is yours to write": lambda: raised(stub),
+    "CheckFailed: this task is not solved yet. The sentence above says why.": (
+        lambda: "".join(CheckFailed("x")._render_traceback_())
+    ),
+    "ValueError: server name 'my notes': use 1 to 32 letters, digits, '_' or '-'": (
+        lambda: raised(main.connect_all, {"my notes": SERVERS["notes"]()})
+    ),
+    "ValueError: server name 'notes' is used twice: give each server a name of its own": (
+        lambda: raised(main.connect_all, [("notes", SERVERS["notes"]()), ("notes", SERVERS["files"]())])
+    ),
+    "ValueError: unknown policy 'prefix': use one of Policy.PREFIX, Policy.REJECT": (
+        lambda: raised(main.merge, sessions(), "prefix")
+    ),
+    "ValueError: the name 'files/search' is already taken by 'notes'": (
+        lambda: raised(small_merge, {"notes": ["search", "files/search"], "files": ["search"]})
+    ),
+    "RuntimeError: answered error -32602: Unknown tool: files/search": lambda: raised(send_canonical_name),
+    "no server offers the tool 'delete'; there are: "
+    "search, create, read, files/search, list_issues, open_pr, github/search": lambda: called("delete", {}),
+    "server 'notes' is dead: 'search' was not called": lambda: called("search", {"query": "plan"}, dead="notes"),
+    "missing argument: query": lambda: called("search", {}),
+}
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_a_heading_is_the_exact_text_of_an_error(heading):
+    assert heading in REPRODUCED, f"lessons/troubleshooting.md: reproduce the entry {heading!r} in this file"
+    assert REPRODUCED[heading]() == heading
+
+
+def test_every_case_here_has_its_entry():
+    assert sorted(HEADINGS) == sorted(REPRODUCED)
