@@ -3,6 +3,8 @@
 nbgrader reads this file only from the folder it is started in, so start it at the root.
 """
 
+import os
+import tempfile
 from pathlib import Path
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
@@ -23,8 +25,10 @@ c.ClearSolutions.code_stub = {
     "python": '# TODO: your code here\nraise NotImplementedError("this part is yours to write")'
 }
 
-# Sockets in the file system: no port is opened, and a kernel without a network still works.
+# Kernels talk through sockets in the file system: no port is opened, no network is needed.
+# The path is absolute because nbgrader and its kernel run in different folders.
 c.KernelManager.transport = "ipc"
+c.KernelManager.ip = str(Path(tempfile.gettempdir()) / f"course-kernel-{os.getpid()}")
 
 # `nbgrader zip_collect` drops every other file, and the stock setting drops scripts too.
 c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".py"]

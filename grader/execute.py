@@ -1,73 +1,48 @@
 """Run a lesson's notebook and keep what it shows in a form that is the same on every machine."""
 
 import copy
-import os
 import re
 from pathlib import Path
-from typing import Any
 
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
 from grader.lessons import Draft, code_hash
 from grader.notebook import OURS
 from grader.problem import BuildError
+from grader.run import run_notebook
 
-CELL_SECONDS = 60  # a lesson's cell shows something small
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
+# Nothing may help a notebook here that is not there elsewhere: the setup cell finds the code.
+ENVIRONMENT = {"PYTHONPATH": "", "PYTHONHASHSEED": "0"}
 
 
 def execute(made: Draft, path: str, folder: Path) -> NotebookNode:
     """Run all cells in `folder`. An unexpected exception, or an expected one that stays out, is a BuildError."""
     folder.mkdir(parents=True, exist_ok=True)
-    raised: dict[str, str] = {}
-
-    def note(cell: NotebookNode, cell_index: int, execute_reply: dict[str, Any]) -> None:
-        # the reply knows of every exception; the outputs do not (an ExceptionGroup leaves none)
-        if execute_reply["content"]["status"] == "error":
-            raised[cell.id] = execute_reply["content"]["ename"]
-
-    result = copy.deepcopy(made.notebook)
-    client = NotebookClient(
-        result,
-        timeout=CELL_SECONDS,
-        kernel_name="python3",
-        record_timing=False,
-        resources={"metadata": {"path": str(folder)}},
-        on_cell_executed=note,
-    )
-    try:
-        client.execute(env=kernel_environment())
-    except CellExecutionError as error:
-        cell_id = next(reversed(raised), "?")
-        sentence = f"The cell {cell_id!r} raised {error.ename}: {error.evalue}."
-        raise BuildError(path, sentence, f'mend the cell, or mark its fence raises="{error.ename}"') from None
-    except CellTimeoutError:
-        raise BuildError(path, f"A cell ran for more than {CELL_SECONDS} seconds.", "make it shorter") from None
-    except DeadKernelError:
-        raise BuildError(path, "The kernel died while the notebook ran.", "look at what the last cell does") from None
-    for cell_id, expected in made.raises.items():
-        if raised.get(cell_id) != expected:
-            happened = f"raised {raised[cell_id]}" if cell_id in raised else "raised nothing"
-            sentence = f"The cell {cell_id!r} is marked raises={expected!r} but {happened}."
-            raise BuildError(path, sentence, "mend the cell or its mark")
-    for cell in result.cells:
+    run = run_notebook(made.notebook, folder=folder, env=ENVIRONMENT)
+    if run.reason:
+        raise BuildError(path, f"Running it failed: {run.reason}.", "look at what that cell does")
+    for cell in run.notebook.cells:
         if cell.cell_type == "code":
-            cell.metadata.pop("execution", None)
+            _check_exception(cell, made.raises.get(cell.id), path)
             cell.outputs = [_normal(output) for output in cell.outputs]
-            _complain_about(cell, path, folder)
-    result.metadata = copy.deepcopy(made.notebook.metadata)
-    result.metadata[OURS] = {"executed": code_hash(made)}
-    return result
+            _check_portable(cell, path, folder)
+    run.notebook.metadata = copy.deepcopy(made.notebook.metadata)
+    run.notebook.metadata[OURS] = {"executed": code_hash(made)}
+    return run.notebook
 
 
-def kernel_environment() -> dict[str, str]:
-    """Our environment, without what would help a notebook here and not elsewhere."""
-    # ipykernel behaves differently when it believes that pytest runs it
-    dropped = ("PYTHONPATH", "PYTEST_CURRENT_TEST", "MPLBACKEND", "COURSE_SEED")
-    kept = {name: value for name, value in os.environ.items() if name not in dropped}
-    return {**kept, "PYTHONHASHSEED": "0", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+def _check_exception(cell: NotebookNode, expected: str | None, path: str) -> None:
+    """A cell raises what its fence says, and nothing else."""
+    errors = [output for output in cell.outputs if output.output_type == "error"]
+    raised = errors[0].ename if errors else None
+    if raised == expected:
+        return
+    if expected is None:
+        sentence = f"The cell {cell.id!r} raised {raised}: {errors[0].evalue}."
+        raise BuildError(path, sentence, f'mend the cell, or mark its fence raises="{raised}"')
+    sentence = f"The cell {cell.id!r} is marked raises={expected!r} but raised {raised or 'nothing'}."
+    raise BuildError(path, sentence, "mend the cell or its mark")
 
 
 def _normal(output: NotebookNode) -> NotebookNode:
@@ -77,7 +52,8 @@ def _normal(output: NotebookNode) -> NotebookNode:
     return output
 
 
-def _complain_about(cell: NotebookNode, path: str, folder: Path) -> None:
+def _check_portable(cell: NotebookNode, path: str, folder: Path) -> None:
+    """What a cell shows is the same on every machine."""
     for output in cell.outputs:
         shown = output.get("text") or "\n".join(output.get("traceback", []))
         shown += "\n".join(str(value) for kind, value in output.get("data", {}).items() if kind.startswith("text/"))

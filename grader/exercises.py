@@ -19,7 +19,7 @@ from grader import notebook, regions
 from grader.course import DIFFICULTIES, Course, Lesson
 from grader.lessons import LINK, notebook_link, outside_fences
 from grader.problem import BuildError
-from grader.setup_cell import SETUP_ID, setup_source
+from grader.setup_cell import SETUP_ID, setup_cell
 
 HAND_IN_ID = "hand_in"
 SCHEMA = 3  # of nbgrader's metadata
@@ -117,7 +117,7 @@ def solution_notebook(course: Course, lesson: Lesson) -> NotebookNode:
     made = [_notebook_cell(course, cell, points) for cell in cells]
     made[1:1] = [
         notebook.markdown_cell("header", regions.exercise_header(course, lesson)),
-        _graded(notebook.code_cell(SETUP_ID, setup_source(course, checks=True)), locked=True),
+        _graded(setup_cell(course, checks=True), locked=True),
     ]
     hand_in = f'checks.hand_in("{lesson.slug}", points={sum(points.values())})'
     made.append(_graded(notebook.code_cell(HAND_IN_ID, hand_in), locked=True))

@@ -21,7 +21,7 @@ from grader import notebook, regions
 from grader.course import Course, Lesson
 from grader.fences import RUN, Fence, anchor, fences, parse, plain
 from grader.problem import BuildError
-from grader.setup_cell import SETUP_ID, setup_source
+from grader.setup_cell import SETUP_ID, setup_cell
 
 MINUTES = re.compile(r"\s*<!-- minutes: (\d+) -->")
 IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
@@ -73,7 +73,7 @@ def draft(course: Course, lesson: Lesson, text: str, image: Image) -> Draft:
     if waiting:
         sentence = "jupytext does not see this fence as a code cell."
         raise BuildError(lesson.source, sentence, "put it at the left margin, outside lists", waiting[0][1].line)
-    cells.insert(1, notebook.code_cell(SETUP_ID, setup_source(course)))
+    cells.insert(1, setup_cell(course))
     return Draft(notebook.new_notebook(cells, f"{lesson.slug}.ipynb"), raises)
 
 
@@ -189,7 +189,7 @@ def step_module(lesson: Lesson, text: str) -> str | None:
     head = (
         f'"""Step {lesson.number} of the small client: {lesson.builds}.\n\nMade by `grader build` from {lesson.source}.'
     )
-    return "\n\n\n".join([f'{head}\n"""', *saved]) + "\n"
+    return f'{head}\n"""\n\n' + "\n\n\n".join(saved) + "\n"
 
 
 def with_outputs(lesson: Lesson, text: str, executed: NotebookNode) -> str:

@@ -4,12 +4,15 @@ The cell must work alone in Colab, inside a checkout, and offline in the grader,
 old as 2.34; so it writes the sparse-checkout file itself, whose commands changed since.
 """
 
+from nbformat import NotebookNode
+
 from grader.course import Course
+from grader.notebook import code_cell
 
 SETUP_ID = "setup"
 
 SETUP = '''\
-# Setup: run this cell first. It finds the course's code here, or fetches it from GitHub.
+# @title Setup: run this cell first. It finds the course's code here, or fetches it from GitHub.
 import importlib
 import os
 import shutil
@@ -90,3 +93,8 @@ def setup_source(course: Course, *, checks: bool = False) -> str:
     """The source of the setup cell; with `checks`, an exercise's, which imports the checks too."""
     cell = SETUP.replace("@SLUG@", course.slug).replace("@BRANCH@", course.branch)
     return cell.replace("@CHECKS@\n", "from grader import checks\n\n" if checks else "").rstrip("\n")
+
+
+def setup_cell(course: Course, *, checks: bool = False) -> NotebookNode:
+    """The setup cell itself. Colab shows its title and folds the code away."""
+    return code_cell(SETUP_ID, setup_source(course, checks=checks), cellView="form")
