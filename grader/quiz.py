@@ -15,6 +15,7 @@ folder. Form: {"01_namespace": {"bare-search-goes": "missed", "call-read": "righ
 import io
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -181,7 +182,9 @@ def _ask_round(quiz: Quiz, memory: Memory, ask_all: bool, console: Console, sour
             "To answer them again: --all keeps what is remembered, --reset forgets it."
         )
         return FINISHED
-    first = f", first {again} that you missed" if again else ""
+    first = (
+        f", first the {again} that you missed" if 0 < again < len(questions) else " that you missed" if again else ""
+    )
     console.print(f"{_count(len(questions), 'question')}{first}. A letter and Enter answers, q leaves.")
     right, missed = 0, []
     for number, question in enumerate(questions, 1):
@@ -203,7 +206,7 @@ def _ask_round(quiz: Quiz, memory: Memory, ask_all: bool, console: Console, sour
     console.print()
     console.print(Text(f"{right} of {len(questions)} right.", style="bold"))
     if missed:
-        console.print(Markdown("Asked again first the next time: " + "; ".join(missed) + "."))
+        console.print(_markdown("Asked again first the next time: " + "; ".join(missed) + ".", console))
     return FINISHED
 
 
@@ -220,7 +223,7 @@ def _show(quiz: Quiz, question: Question, heading: str, console: Console) -> Non
     console.print()
     console.rule(f"{heading} · {question.part} · {question.level}", align="left", style="dim")
     console.print()
-    console.print(Markdown(question.prompt))
+    console.print(_markdown(question.prompt, console))
     if question.setup is not None:
         console.print()
         figure = Text(quiz_setup.as_text(question.setup))
@@ -228,15 +231,21 @@ def _show(quiz: Quiz, question: Question, heading: str, console: Console) -> Non
     console.print()
     if question.keys > 1:
         console.print(f"{question.keys} of these are right.", style="italic")
-    console.print(_lettered((letter, option.text) for letter, option in zip(LETTERS, question.options, strict=False)))
+    rows = [(letter, option.text) for letter, option in zip(LETTERS, question.options, strict=False)]
+    console.print(_lettered(rows, console))
 
 
-def _lettered(rows: Iterable[tuple[str, str]]) -> Table:
+def _markdown(text: str, console: Console) -> Markdown:
+    """Markdown for this console: one without colour keeps the backticks, since nothing else marks code."""
+    return Markdown(text if console.color_system else re.sub(r"`([^`]+)`", r"`` `\1` ``", text))
+
+
+def _lettered(rows: Iterable[tuple[str, str]], console: Console) -> Table:
     table = Table.grid(padding=(0, 1))
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
     for letter, text in rows:
-        table.add_row(f" {letter}", Markdown(text))
+        table.add_row(f" {letter}", _markdown(text, console))
     return table
 
 
@@ -270,6 +279,6 @@ def _feedback(question: Question, chosen: str, console: Console) -> None:
     rows = []
     for letter in shown:
         option = question.options[LETTERS.index(letter)]
-        lead = f"**Right is: {option.text}** " if option.correct and letter not in chosen else ""
+        lead = f"**Right is: {option.text}**\\\n" if option.correct and letter not in chosen else ""
         rows.append((letter, lead + quiz_format.in_full(option)))
-    console.print(_lettered(rows))
+    console.print(_lettered(rows, console))

@@ -110,7 +110,7 @@ def in_words(setup: Setup) -> str:
     ]
     parts.append(f"In the host {clients}, each with its own server; {'; '.join(servers)}.")
     parts += [
-        f"A row of the dispatch table: {name}, server {_open(server)}, local name {_open(local)}."
+        f"A row of the dispatch table: canonical name {_open(name)}, server {_open(server)}, local name {_open(local)}."
         for name, server, local in setup.table
     ]
     if setup.reply:

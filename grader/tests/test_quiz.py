@@ -70,7 +70,7 @@ def test_what_was_missed_is_asked_first_the_next_time_and_what_was_right_is_not(
     assert remembered(state) == {FIRST: "right", SECOND: "missed"}
     code, shown = run(state, [KEYS[SECOND], "q"])
     assert code == quiz.LEFT_EARLY
-    assert f"{len(KEYS) - 1} questions, first 1 that you missed." in shown
+    assert f"{len(KEYS) - 1} questions, first the 1 that you missed." in shown
     assert remembered(state) == {FIRST: "right", SECOND: "right"}
 
 
@@ -78,6 +78,7 @@ def test_a_missed_question_stays_missed_until_it_is_right(state):
     all_right(state, **{SECOND.replace("-", "_"): "missed"})
     code, shown = run(state, [wrong(SECOND)])
     assert code == quiz.FINISHED
+    assert "1 question that you missed." in shown
     assert "0 of 1 right." in shown
     assert "Asked again first the next time: " in shown
     assert remembered(state)[SECOND] == "missed"
@@ -94,6 +95,11 @@ def test_feedback_is_for_the_chosen_option_and_for_the_right_one(state):
     assert " ".join(right.feedback.split()) in told
     others = [option for option in question.options if option not in (chosen, right)]
     assert not any(" ".join(option.feedback.split()) in told for option in others)
+
+
+def test_without_colour_code_keeps_its_backticks(state):
+    _, shown = run(state, [KEYS[FIRST], KEYS[SECOND], "q"])
+    assert "must come before `tools/list`" in " ".join(shown.split())
 
 
 def test_letters_may_be_small_and_a_set_may_be_typed_in_any_order(state):
