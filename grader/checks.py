@@ -41,6 +41,7 @@ MIME = "application/vnd.mcp-course.check+json"  # the record that the grader rea
 CALL_SECONDS = 10.0  # an answer that needs longer hangs
 ALARM_AGAIN = 0.2  # seconds; an answer that swallows the first alarm gets the next one
 SHOWN = 160  # characters of a value that a sentence still bears
+BRIEF = 100  # characters; a longer value is left out if the place of the difference says enough
 SEED = os.environ.get("COURSE_SEED") or secrets.token_hex(8)  # of the hidden data
 TRUSTED_BUILTINS = dict(vars(builtins))  # as they were before any answer ran
 
@@ -408,9 +409,13 @@ class Check:
     def _same(self, start: str, actual: Any, expected: Any, why: str) -> None:
         """Fail unless the two plain values are equal."""
         gap = difference(actual, expected)
-        if gap is not None:
-            detail = f" {gap[0].upper()}{gap[1:]}." if gap else ""
-            self._fail(f"{start} {shown(actual)}, but {shown(expected)} was expected.{detail}", why)
+        if gap is None:
+            return
+        left, right = shown(actual), shown(expected)
+        if gap and max(len(left), len(right)) > BRIEF:
+            self._fail(f"{start} another value than was expected: {gap}.", why)
+        detail = f" {gap[0].upper()}{gap[1:]}." if gap else ""
+        self._fail(f"{start} {left}, but {right} was expected.{detail}", why)
 
     def _stopped(self, error: BaseException, called: str, why: str, wanted: str = "") -> NoReturn:
         """The failure of a call that did not return."""

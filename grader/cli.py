@@ -94,6 +94,75 @@ def show_build(result, check: bool) -> None:
     console.print(f"{compared} generated files {done}; {verdict}.", style="bold", markup=False)
 
 
+@app.command(epilog="Example: [bold]python -m grader check exercises/01_namespace/01_namespace.ipynb[/bold]")
+def check(
+    notebooks: Annotated[list[str], typer.Argument(metavar="NOTEBOOK…", help="Exercises that you worked on.")],
+) -> None:
+    """Check your own answers: a line for each task, the points, and what to do next.
+
+    Runs the notebook with all checks, the hidden ones too, in a folder of its own. Your file stays as it is.
+
+    Exit code 0: all is solved. 1: something is not. 2: a file cannot be checked.
+    """
+    with sentences():
+        from pathlib import Path
+
+        from grader.check import NotAnExercise, check_file
+        from grader.course import Course
+
+    worst = 0
+    for name in notebooks:
+        try:
+            with sentences(), console.status(f"running {name}"):
+                report = check_file(Path(name), Course.load())
+        except NotAnExercise as error:
+            console.print(f"✗ {error}", style="red", markup=False)
+            worst = 2
+            continue
+        show_report(report)
+        worst = max(worst, 0 if report.solved else 1)
+    raise typer.Exit(worst)
+
+
+def show_report(report) -> None:
+    """The lines of one checked notebook, its points, and the next step."""
+    console.print(f"{report.path}: exercise {report.lesson.slug}", style="bold", markup=False)
+    for result in report.results:
+        console.print(f"  {result.line}", style="green" if result.earned else "red", markup=False)
+    if report.reason:
+        console.print(f"  The run was cut short: {report.reason}.", style="yellow", markup=False)
+    console.print(f"  {report.earned:g} of {report.points:g} points. {report.next_step()}", style="bold", markup=False)
+
+
+@app.command(epilog="Example: [bold]python -m grader gallery 01[/bold]")
+def gallery(
+    name: Annotated[str, typer.Argument(metavar="NN", help="An exercise by its number or slug: 01, 01_namespace.")],
+    write: Annotated[bool, typer.Option("--write", help="Write the messages of now into expected.toml.")] = False,
+) -> None:
+    """For maintainers: run the wrong answers of an exercise and show what each is told.
+
+    Exit code 0: each got exactly what expected.toml says. 1: some did not.
+    """
+    with sentences():
+        from grader.course import Course
+        from grader.gallery import check_mistake, lost_in, mistakes, write_expected
+
+        course = Course.load()
+    lesson = next((entry for entry in course.lessons if name in (entry.slug, entry.slug[:2])), None)
+    if lesson is None:
+        fail(f"There is no exercise {name!r}; there are {', '.join(entry.slug for entry in course.lessons)}.")
+    if write:
+        write_expected(lesson, course)
+    bad = 0
+    for mistake in [entry for entry in mistakes(course) if entry.lesson == lesson]:
+        lost = lost_in(check_mistake(mistake, course))
+        bad += lost != mistake.lost
+        console.print(f"{'✓' if lost == mistake.lost else '✗'} {mistake.name}: {mistake.mistake}", markup=False)
+        for task, message in lost.items():
+            console.print(f"    task {task}: {message}", style="dim", markup=False)
+    raise typer.Exit(1 if bad else 0)
+
+
 @app.command(epilog="Example: [bold]python -m grader quiz 01[/bold]")
 def quiz(
     name: Annotated[str, typer.Argument(metavar="NN", help="A quiz by its number or slug: 01, 01_namespace.")],

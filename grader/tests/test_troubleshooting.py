@@ -81,7 +81,7 @@ def send_canonical_name() -> None:
 
 REPRODUCED = {
     "ModuleNotFoundError: No module named 'main'": lambda: without_the_course("import main"),
-    "NameError: name 'main' is not defined": lambda: without_the_course("main.demo()"),
+    "NameError: name 'main' is not defined": lambda: raised(exec, "main.demo()", {}),
     "NotImplementedError: this part is yours to write": lambda: raised(stub),
     "CheckFailed: this task is not solved yet. The sentence above says why.": (
         lambda: "".join(CheckFailed("x")._render_traceback_())

@@ -11,8 +11,10 @@ def merge_ambiguous(sessions):
             local = definition["name"]
             canonical = local if local not in registry else f"{session.name}/{local}"
             if canonical in registry:
-                raise ValueError(f"the name {canonical!r} is already taken by {registry[canonical].server_name!r}")
-            registry[canonical] = main.MergedTool(canonical, session.name, local, definition["description"])
+                owner = registry[canonical].server_name
+                raise ValueError(f"the name {canonical!r} is already taken by {owner!r}")
+            description = definition.get("description", "")
+            registry[canonical] = main.MergedTool(canonical, session.name, local, description)
     return registry
 
 

@@ -13,7 +13,8 @@ def merge_ambiguous(sessions):
             canonical = local if names.count(local) == 1 else f"{session.name}/{local}"
             if canonical in registry:
                 raise ValueError(f"the name {canonical!r} is already taken")
-            registry[canonical] = main.MergedTool(canonical, session.name, local, definition["description"])
+            description = definition.get("description", "")
+            registry[canonical] = main.MergedTool(canonical, session.name, local, description)
     return registry
 
 

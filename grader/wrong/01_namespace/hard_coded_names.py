@@ -13,6 +13,8 @@ def merge_prefix(sessions):
             if local in registry:
                 canonical = "files/search" if session.name == "files" else "github/search"
             if canonical in registry:  # nothing is ever overwritten in silence
-                raise ValueError(f"the name {canonical!r} is already taken by {registry[canonical].server_name!r}")
-            registry[canonical] = main.MergedTool(canonical, session.name, local, definition["description"])
+                owner = registry[canonical].server_name
+                raise ValueError(f"the name {canonical!r} is already taken by {owner!r}")
+            description = definition.get("description", "")
+            registry[canonical] = main.MergedTool(canonical, session.name, local, description)
     return registry

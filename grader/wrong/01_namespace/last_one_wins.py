@@ -11,5 +11,6 @@ def merge_reject(sessions):
             local = definition["name"]
             if local in registry:
                 left_out.append((session.name, local))
-            registry[local] = main.MergedTool(local, session.name, local, definition["description"])
+            description = definition.get("description", "")
+            registry[local] = main.MergedTool(local, session.name, local, description)
     return registry, left_out

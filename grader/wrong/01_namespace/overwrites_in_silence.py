@@ -11,7 +11,8 @@ def merge_ambiguous(sessions):
         for definition in session.tools:
             local = definition["name"]
             canonical = local if names.count(local) == 1 else f"{session.name}/{local}"
-            registry[canonical] = main.MergedTool(canonical, session.name, local, definition["description"])
+            description = definition.get("description", "")
+            registry[canonical] = main.MergedTool(canonical, session.name, local, description)
     return registry
 
 
