@@ -17,6 +17,8 @@
 #   `session.name`, `session.tools` (the raw list of the server) and `session.alive`.
 # - Each server is a `Recorder`. It keeps every call that it received, so a check can see what you really sent.
 # - `rows(registry)` shows a registry in short: canonical name → `server: local name`.
+#
+# To try something out, add a cell of your own, for example `rows(merge_prefix(make_sessions(SERVERS)))`.
 
 
 # %% id="stage" locked=true
@@ -118,8 +120,10 @@ def merge_prefix(sessions):
                 canonical = f"{session.name}/{local}"
                 ### END SOLUTION
             if canonical in registry:  # nothing is ever overwritten in silence
-                raise ValueError(f"the name {canonical!r} is already taken by {registry[canonical].server_name!r}")
-            registry[canonical] = main.MergedTool(canonical, session.name, local, definition["description"])
+                owner = registry[canonical].server_name
+                raise ValueError(f"the name {canonical!r} is already taken by {owner!r}")
+            description = definition.get("description", "")
+            registry[canonical] = main.MergedTool(canonical, session.name, local, description)
     return registry
 
 
@@ -201,7 +205,8 @@ def merge_reject(sessions):
             if local in registry:
                 left_out.append((session.name, local))
                 continue
-            registry[local] = main.MergedTool(local, session.name, local, definition["description"])
+            description = definition.get("description", "")
+            registry[local] = main.MergedTool(local, session.name, local, description)
     ### END SOLUTION
     return registry, left_out
 
@@ -447,8 +452,10 @@ def merge_ambiguous(sessions):
             local = definition["name"]
             canonical = local if len(owners[local]) == 1 else f"{session.name}/{local}"
             if canonical in registry:
-                raise ValueError(f"the name {canonical!r} is already taken by {registry[canonical].server_name!r}")
-            registry[canonical] = main.MergedTool(canonical, session.name, local, definition["description"])
+                owner = registry[canonical].server_name
+                raise ValueError(f"the name {canonical!r} is already taken by {owner!r}")
+            description = definition.get("description", "")
+            registry[canonical] = main.MergedTool(canonical, session.name, local, description)
     return registry
     ### END SOLUTION
 
