@@ -220,6 +220,7 @@ def _write(course: Course, file: Generated) -> bool:
 def _result(course: Course, plan: Plan, written: list[str] | tuple[()], skipped: list[str] | tuple[()]) -> Result:
     from grader.lint import lint
 
-    problems = [*plan.problems, *lint(course, plan.files)]
+    failed = frozenset(problem.path for problem in plan.problems)
+    problems = [*plan.problems, *lint(course, plan.files, failed)]
     other = tuple(mismatches(course).values())
     return Result(tuple(written), tuple(problems), tuple(skipped), other, len(plan.files))
