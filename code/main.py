@@ -11,6 +11,7 @@ flips by hand. Lesson 2 replaces a stub by a real process.
 Protocol revision: 2025-11-25. Run it with `python code/main.py`; nothing to install.
 """
 
+import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -42,18 +43,18 @@ def text_result(text: str, is_error: bool = False) -> Message:
     return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
 
-def make_server(name: str, capabilities: Message, tools: Iterable[tuple[Message, Callable[..., str]]]) -> Server:
-    """A server as a function. `tools` pairs each definition with the function behind it."""
-    table = {definition["name"]: (definition, function) for definition, function in tools}
+def make_server(name: str, capabilities: Message, *functions: Callable[..., str]) -> Server:
+    """A server as a function. Each tool is a function: its name, its docstring and its arguments define the tool."""
+    table = {function.__name__: function for function in functions}
+    arguments = {key: list(inspect.signature(function).parameters) for key, function in table.items()}
+    definitions = [tool(key, table[key].__doc__ or "", *arguments[key]) for key in table]
 
-    def call_tool(params: Message) -> Message:
-        definition, function = table[params["name"]]
-        arguments = params.get("arguments", {})
-        missing = [key for key in definition["inputSchema"]["required"] if key not in arguments]
+    def call_tool(local_name: str, given: Message) -> Message:
+        missing = [argument for argument in arguments[local_name] if argument not in given]
         if missing:  # the model can mend this itself, so it is a tool error, not a protocol error
             return text_result(f"missing argument: {', '.join(missing)}", is_error=True)
         try:
-            return text_result(function(**arguments))
+            return text_result(table[local_name](**given))
         except Exception as error:
             return text_result(f"{type(error).__name__}: {error}", is_error=True)
 
@@ -62,21 +63,18 @@ def make_server(name: str, capabilities: Message, tools: Iterable[tuple[Message,
         if "id" not in request:
             return None  # a notification is never answered
         reply: Message = {"jsonrpc": "2.0", "id": request["id"]}
+        result: Message = {}  # all that ping asks for
         if method == "initialize":
             info = {"name": f"{name}-server", "version": "1.0.0"}
             result = {"protocolVersion": PROTOCOL_VERSION, "capabilities": capabilities, "serverInfo": info}
         elif method == "tools/list":
-            result = {"tools": [definition for definition, _ in table.values()]}
+            result = {"tools": definitions}
         elif method == "tools/call" and params.get("name") in table:
-            result = call_tool(params)
+            result = call_tool(params["name"], params.get("arguments", {}))
         elif method == "tools/call":
-            message = f"Unknown tool: {params.get('name')}"
-            return {**reply, "error": {"code": INVALID_PARAMS, "message": message}}
-        elif method == "ping":
-            result = {}
-        else:  # also `server/discover`, which only the revision of 2026-07-28 knows
-            message = f"Method not found: {method}"
-            return {**reply, "error": {"code": METHOD_NOT_FOUND, "message": message}}
+            return {**reply, "error": {"code": INVALID_PARAMS, "message": f"Unknown tool: {params.get('name')}"}}
+        elif method != "ping":  # also `server/discover`, which only the revision of 2026-07-28 knows
+            return {**reply, "error": {"code": METHOD_NOT_FOUND, "message": f"Method not found: {method}"}}
         return {**reply, "result": result}
 
     return serve
@@ -87,15 +85,15 @@ def make_notes_server() -> Server:
     notes = {"groceries": "milk, bread", "plan": "write an MCP client"}
 
     def search(query: str) -> str:
+        "Search your notes."
         return ", ".join(title for title, text in notes.items() if query in title + text) or "no note found"
 
     def create(title: str, text: str) -> str:
+        "Create a note."
         notes[title] = text
         return f"created note {title!r}"
 
-    search_tool = tool("search", "Search your notes.", "query")
-    create_tool = tool("create", "Create a note.", "title", "text")
-    return make_server("notes", {"tools": {"listChanged": True}}, [(search_tool, search), (create_tool, create)])
+    return make_server("notes", {"tools": {"listChanged": True}}, search, create)
 
 
 def make_files_server() -> Server:
@@ -103,15 +101,16 @@ def make_files_server() -> Server:
     files = {"README.md": "An MCP client course.", "plan.txt": "1. merge 2. route"}
 
     def read(path: str) -> str:
+        "Read a file."
         if path not in files:
             raise FileNotFoundError(path)
         return files[path]
 
     def search(query: str) -> str:
+        "Search in files."
         return ", ".join(path for path, text in files.items() if query in path + text) or "no file found"
 
-    read_tool, search_tool = tool("read", "Read a file.", "path"), tool("search", "Search in files.", "query")
-    return make_server("files", {"tools": {}}, [(read_tool, read), (search_tool, search)])
+    return make_server("files", {"tools": {}}, read, search)
 
 
 def make_github_server() -> Server:
@@ -119,18 +118,18 @@ def make_github_server() -> Server:
     issues = {1: "Names collide", 2: "Server hangs at start"}
 
     def list_issues() -> str:
+        "List the open issues."
         return "; ".join(f"#{number} {title}" for number, title in issues.items())
 
     def open_pr(title: str) -> str:
+        "Open a pull request."
         return f"opened pull request {title!r}"
 
     def search(query: str) -> str:
+        "Search issues."
         return "; ".join(f"#{n} {title}" for n, title in issues.items() if query in title) or "no issue found"
 
-    tools = [(tool("list_issues", "List the open issues."), list_issues)]
-    tools += [(tool("open_pr", "Open a pull request.", "title"), open_pr)]
-    tools += [(tool("search", "Search issues.", "query"), search)]
-    return make_server("github", {"tools": {"listChanged": False}}, tools)
+    return make_server("github", {"tools": {"listChanged": False}}, list_issues, open_pr, search)
 
 
 notes_server, files_server, github_server = make_notes_server(), make_files_server(), make_github_server()
@@ -160,7 +159,8 @@ def request(server_fn: Server, method: str, params: Message) -> Message:
         raise RuntimeError(f"gave no reply to {method}")
     if "error" in reply:
         raise RuntimeError(f"answered error {reply['error']['code']}: {reply['error']['message']}")
-    return reply["result"]
+    result: Message = reply["result"]
+    return result
 
 
 def list_tools(server_fn: Server) -> list[Message]:
@@ -175,11 +175,8 @@ def list_tools(server_fn: Server) -> list[Message]:
 
 def connect(name: str, server_fn: Server) -> Session:
     """The handshake of 2025-11-25: initialize, its result, `notifications/initialized`; then the tools."""
-    params = {
-        "protocolVersion": PROTOCOL_VERSION,
-        "capabilities": {},
-        "clientInfo": {"name": "simulation", "version": "1.0.0"},
-    }
+    client = {"name": "simulation", "version": "1.0.0"}
+    params: Message = {"protocolVersion": PROTOCOL_VERSION, "capabilities": {}, "clientInfo": client}
     result = request(server_fn, "initialize", params)
     server_fn({"jsonrpc": "2.0", "method": "notifications/initialized"})
     return Session(name, server_fn, result["capabilities"], list_tools(server_fn))

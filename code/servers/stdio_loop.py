@@ -13,7 +13,7 @@ from typing import Any
 Message = dict[str, Any]
 Server = Callable[[Message], Message | None]
 
-PARSE_ERROR, INVALID_REQUEST = -32700, -32600  # error codes of JSON-RPC 2.0
+PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603  # error codes of JSON-RPC 2.0
 
 
 def answer_line(server: Server, line: bytes) -> Message | None:
@@ -26,12 +26,15 @@ def answer_line(server: Server, line: bytes) -> Message | None:
         return failure(PARSE_ERROR, "Parse error: one JSON object a line, please")
     if not isinstance(request, dict) or not isinstance(request.get("method"), str):
         return failure(INVALID_REQUEST, "Invalid request: an object with a method was expected")
-    return server(request)
+    try:
+        return server(request)
+    except Exception as error:  # such as params that are no object: the next line is served all the same
+        return failure(INTERNAL_ERROR, f"Internal error: {type(error).__name__}", request.get("id"))
 
 
-def failure(code: int, message: str) -> Message:
-    """An error reply to something that has no usable id."""
-    return {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+def failure(code: int, message: str, request_id: Any = None) -> Message:
+    """An error reply; without an id it answers something whose id could not be read."""
+    return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
 
 
 def serve(server: Server) -> None:
