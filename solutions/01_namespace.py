@@ -319,21 +319,19 @@ with checks.task(3, "call with dead flag and local name", points=3) as check:
         is_error = isinstance(result, dict) and result.get("isError") is True
         return is_error and word in str(result["content"][0]["text"])
 
-    check.returns(
-        call,
-        registry,
-        sessions,
-        "files/search",
-        {"query": "plan"},
-        called="call(registry, sessions, 'files/search', {'query': 'plan'})",
-        expected=main.text_result("files ran search"),
-        why="a server knows only its local name for a tool, and its result is handed on as it is",
-    )
+    called = "call(registry, sessions, 'files/search', {'query': 'plan'})"
+    answer = check.call(call, registry, sessions, "files/search", {"query": "plan"}, called=called)
     check.equal(
         received(sessions),
         {"files": [{"name": "search", "arguments": {"query": "plan"}}]},
         what="what the servers received for 'files/search'",
-        why="one request to one server, with the arguments as they came",
+        why="one request to one server, under the name that this server knows, with the arguments as they came",
+    )
+    check.equal(
+        answer,
+        main.text_result("files ran search"),
+        what="what call returned for 'files/search'",
+        why="the server's result is handed on as it is",
     )
     answer = check.call(call, registry, sessions, "delete", {}, called="call(registry, sessions, 'delete', {})")
     check.true(
