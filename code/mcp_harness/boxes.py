@@ -156,11 +156,10 @@ def draw_table(axes: Axes, table: Table) -> None:
     """Head, rows and the lines between them."""
     from matplotlib.patches import Rectangle
 
-    axes.add_patch(Rectangle((table.x, table.y), table.width, table.height, **look(INK, 1.4)))
     for place, cells in enumerate((table.head, *table.rows)):
         y, marked = table.y + LINE * place, place - 1 in table.marked
         if marked or place == 0:
-            axes.add_patch(Rectangle((table.x, y), table.width, LINE, facecolor=TINT, edgecolor="none"))
+            axes.add_patch(Rectangle((table.x, y), table.width, LINE, facecolor=TINT, edgecolor="none", zorder=2))
         x = table.x
         for column, (text, width) in enumerate(zip(cells, table.widths, strict=True)):
             lead = "▸ " if marked and column == 0 else ""
@@ -171,6 +170,7 @@ def draw_table(axes: Axes, table: Table) -> None:
     for edge in range(1, len(table.widths)):
         x = table.x + sum(table.widths[:edge])
         axes.plot([x, x], [table.y, table.y + table.height], color=QUIET, linewidth=0.8)
+    axes.add_patch(Rectangle((table.x, table.y), table.width, table.height, **{**look(INK, 1.4, "none"), "zorder": 3}))
 
 
 def look(colour: str, width: float, fill: str = PAPER) -> dict[str, Any]:

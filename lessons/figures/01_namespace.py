@@ -34,7 +34,7 @@ def roles():
             *clients,
             *servers,
         ),
-        arrows=(boxes.Arrow("model", "host", "tool list down, tool calls up", both=True), *sessions),
+        arrows=(boxes.Arrow("model", "host", "tool list up, tool calls down", both=True), *sessions),
     )
     return boxes.draw(picture)
 
