@@ -154,7 +154,9 @@ def _add_quiz(plan: Plan, course: Course, lesson: Lesson, execute: Execute) -> N
         raise BuildError(lesson.quiz_source, sentence, "install the extra `grader`") from None
     path = course.root / lesson.quiz_source
     complaints = quiz_format.lint(path)
-    plan.problems += [Problem(lesson.quiz_source, complaint, "change the question") for complaint in complaints]
+    for complaint in complaints:
+        sentence = complaint.removeprefix(f"{lesson.quiz_source}: ")
+        plan.problems.append(Problem(lesson.quiz_source, sentence, "change the question"))
     if complaints:
         return
     plan.add(lesson.quiz_page, quiz_format.render_page(path), lesson.quiz_source, ("pyyaml",))

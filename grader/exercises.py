@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from grader import notebook, regions
 from grader.course import DIFFICULTIES, Course, Lesson
-from grader.lessons import LINK, notebook_link, outside_fences
+from grader.lessons import LINK, notebook_link, outside_fences, require_travelling_links
 from grader.problem import BuildError
 from grader.setup_cell import SETUP_ID, setup_cell
 
@@ -121,13 +121,14 @@ def solution_notebook(course: Course, lesson: Lesson) -> NotebookNode:
     ]
     hand_in = f'checks.hand_in("{lesson.slug}", points={sum(points.values())})'
     made.append(_graded(notebook.code_cell(HAND_IN_ID, hand_in), locked=True))
+    require_travelling_links(path, made)
     return notebook.new_notebook(made, f"{lesson.slug}.ipynb")
 
 
 def _notebook_cell(course: Course, cell: Cell, points: Counter[int]) -> NotebookNode:
     if cell.kind == "markdown":
         source = _with_facts(cell, points[cell.task]) if cell.task is not None else cell.source
-        source = outside_fences(source, lambda line: _absolute_links(course, line))
+        source = outside_fences(source, lambda part: _absolute_links(course, part))
         made = notebook.markdown_cell(cell.id, source)
     else:
         source = f"{HIDDEN_BEGIN}\n{cell.source}\n{HIDDEN_END}" if cell.hidden else cell.source
@@ -158,9 +159,9 @@ def _with_facts(cell: Cell, points: int) -> str:
     return f"{heading}\n\n*{regions.facts(regions.minutes(cell.minutes), cell.difficulty, worth)}*\n{prompt}"
 
 
-def _absolute_links(course: Course, line: str) -> str:
+def _absolute_links(course: Course, text: str) -> str:
     """An exercise leaves its checkout, so its links lead to GitHub."""
-    return LINK.sub(lambda match: f"[{match[1]}]({notebook_link(course, 'solutions', match[2])})", line)
+    return LINK.sub(lambda match: f"[{match[1]}]({notebook_link(course, 'solutions', match[2])})", text)
 
 
 def release_notebook(course: Course, lesson: Lesson, solution: NotebookNode) -> bytes:

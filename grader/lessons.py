@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 from grader import notebook, regions
 from grader.course import Course, Lesson
 from grader.fences import RUN, Fence, anchor, fences, parse, plain
+from grader.links import targets
 from grader.problem import BuildError
 from grader.setup_cell import SETUP_ID, setup_cell
 
@@ -74,6 +75,7 @@ def draft(course: Course, lesson: Lesson, text: str, image: Image) -> Draft:
         sentence = "jupytext does not see this fence as a code cell."
         raise BuildError(lesson.source, sentence, "put it at the left margin, outside lists", waiting[0][1].line)
     cells.insert(1, setup_cell(course))
+    require_travelling_links(lesson.source, cells)
     return Draft(notebook.new_notebook(cells, f"{lesson.slug}.ipynb"), raises)
 
 
@@ -125,7 +127,7 @@ def _for_notebook(course: Course, lesson: Lesson, text: str, image: Image) -> st
     marks = (regions.opening("header"), regions.closing("header"))
     text = "\n".join(line for line in lines if line.strip() not in marks)
     text = _single_blank_lines(text)
-    return outside_fences(text, lambda line: _line_for_notebook(course, lesson, line, image))
+    return outside_fences(text, lambda part: _text_for_notebook(course, lesson, part, image))
 
 
 def _single_blank_lines(text: str) -> str:
@@ -139,13 +141,15 @@ def _single_blank_lines(text: str) -> str:
 
 
 def outside_fences(text: str, change: Callable[[str], str]) -> str:
-    """Change each line that is not part of a fenced block."""
-    inside = {number for fence in fences(text) for number in range(fence.line, fence.end + 1)}
-    lines = text.split("\n")
-    return "\n".join(line if number in inside else change(line) for number, line in enumerate(lines, 1))
+    """Change the text before, between and after the fenced blocks."""
+    lines, start, result = text.split("\n"), 0, []
+    for fence in fences(text):
+        result += [change("\n".join(lines[start : fence.line - 1])), *lines[fence.line - 1 : fence.end]]
+        start = fence.end
+    return "\n".join([*result, change("\n".join(lines[start:]))])
 
 
-def _line_for_notebook(course: Course, lesson: Lesson, line: str, image: Image) -> str:
+def _text_for_notebook(course: Course, lesson: Lesson, text: str, image: Image) -> str:
     def picture(match: re.Match[str]) -> str:
         alt, path = match.groups()
         if "://" in path:
@@ -156,7 +160,7 @@ def _line_for_notebook(course: Course, lesson: Lesson, line: str, image: Image) 
     def link(match: re.Match[str]) -> str:
         return f"[{match[1]}]({notebook_link(course, 'lessons', match[2])})"
 
-    return IMAGE.sub(picture, LINK.sub(link, MINUTES.sub("", line)))
+    return IMAGE.sub(picture, LINK.sub(link, MINUTES.sub("", text)))
 
 
 def notebook_link(course: Course, folder: str, target: str) -> str:
@@ -173,6 +177,16 @@ def notebook_link(course: Course, folder: str, target: str) -> str:
     if folder == "lessons" and course.find(slug):
         return f"{slug}.ipynb"
     return course.page(full) + (f"#{fragment}" if fragment else "")
+
+
+def require_travelling_links(path: str, cells: list[NotebookNode]) -> None:
+    """A notebook leaves its checkout: each link in it is an address, or another notebook's name."""
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            for target in targets(cell.source):
+                if not re.match(r"[a-z]+:|#|[\w-]+\.ipynb$", target.address):
+                    sentence = f"The link to {target.address!r} is written in a form the build does not rewrite."
+                    raise BuildError(path, sentence, "write it as [text](path), with no title and no reference")
 
 
 def code_hash(made: Draft) -> str:

@@ -2,26 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from grader.course import Course
 from grader.fences import anchor, parse, plain
+from grader.links import Target, targets
 from grader.problem import BUILD, Problem
 
 PAGES = ("*.md", "lessons/*.md", "lessons/quizzes/*.md", "solutions/*.md", "outputs/*.md")
 ALT_TEXT = 15  # characters; a shorter one says what it is, not what is to be seen
-
-
-@dataclass(frozen=True)
-class Target:
-    """Something a page points at."""
-
-    address: str
-    line: int
-    alt: str | None = None  # of an image; None for a link
 
 
 def lint_links(course: Course, plan: Mapping[str, Any]) -> list[Problem]:
@@ -72,39 +63,6 @@ def _resolve(folder: PurePosixPath, target: str) -> str | None:
         elif part not in ("", "."):
             parts.append(part)
     return "/".join(parts) or "."
-
-
-def targets(text: str) -> Iterator[Target]:
-    """The links and images of a page, those in its HTML too."""
-    lines = text.split("\n")
-    for token in parse(text):
-        first = token.map[0] if token.map else 0
-        if token.type == "html_block":
-            yield from _html_targets(token.content, first + 1)
-        if token.type != "inline":
-            continue
-        for part in token.children or []:
-            address = str(part.attrGet("src" if part.type == "image" else "href") or "")
-            alt = part.content if part.type == "image" else None
-            if part.type in ("image", "link_open") and address:
-                yield Target(address, _line_of(address, lines, first), alt)
-            elif part.type == "html_inline":
-                yield from _html_targets(part.content, first + 1)
-
-
-def _html_targets(html: str, line: int) -> Iterator[Target]:
-    for tag in re.findall(r"<(?:a|img)\b[^>]*>", html):
-        attributes = dict(re.findall(r'([a-z]+)\s*=\s*"([^"]*)"', tag))
-        if "src" in attributes:
-            yield Target(attributes["src"], line, attributes.get("alt", ""))
-        elif "href" in attributes:
-            yield Target(attributes["href"], line)
-
-
-def _line_of(address: str, lines: list[str], first: int) -> int:
-    """The line below `first` that holds the address."""
-    found = (number for number, line in enumerate(lines[first:], first + 1) if address in line)
-    return next(found, first + 1)
 
 
 @cache
