@@ -574,7 +574,7 @@ def canary() -> list[str]:
         problems.append("a check that must fail does not fail any more.")
     except CheckFailed:
         pass
-    ours = {"_", "get_ipython", "display"}  # IPython sets these itself
+    ours = {"_", "get_ipython", "display", "input"}  # IPython sets these itself, `input` for each cell
     changed = [name for name, value in TRUSTED_BUILTINS.items() if vars(builtins).get(name) is not value]
     if set(changed) - ours:
         problems.append(f"builtins were replaced: {', '.join(sorted(set(changed) - ours)[:5])}.")
