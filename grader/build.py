@@ -4,22 +4,23 @@ All files are made in memory first. Then they are written where they changed, or
 `--check`, compared. A source that is wrong costs its own files only.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 import nbformat
 from nbformat import NotebookNode
 
 from grader import lessons, notebook
-from grader.course import Course, Lesson
+from grader.course import FACTS, Course, Lesson
 from grader.pins import Mismatch, mismatches
 from grader.problem import BUILD, BuildError, Problem
 
 Execute = Literal["never", "stale", "always"]
 Tell = Callable[[str], object]
 
+MAIN = "code/main.py"
 NOTEBOOK_TOOLS = ("jupytext", "nbformat", "markdown-it-py")
 FIGURE_TOOLS = ("matplotlib", "numpy", "pillow")
 RELEASE_TOOLS = ("jupytext", "nbformat", "nbgrader", "nbconvert")
@@ -41,6 +42,16 @@ class Plan:
 
     files: dict[str, Generated] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+
+    def write(self, course: Course, path: str) -> None:
+        """Write one of its files if the content changed."""
+        there, content = course.root / path, self.files[path].content
+        if there.is_file() and there.read_bytes() == content:
+            return
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.write_bytes(content)
+        self.written.append(path)
 
     def add(self, path: str, content: bytes | str, source: str, tools: tuple[str, ...] = ()) -> None:
         data = content.encode("utf-8") if isinstance(content, str) else content
@@ -65,6 +76,8 @@ class Result:
 def make_plan(course: Course, execute: Execute = "never", tell: Tell = lambda step: None) -> Plan:
     """Make every generated file in memory."""
     plan = Plan()
+    if course.exists(MAIN):  # before any notebook runs: the setup cell looks for this line
+        _try(plan, MAIN, lambda: _add_main(plan, course, execute))
     for lesson in course.lessons:
         steps: list[tuple[bool, str, Callable[[Plan, Course, Lesson, Execute], None]]] = [
             (course.lesson_ready(lesson), lesson.source, _add_lesson),
@@ -88,6 +101,17 @@ def _try(plan: Plan, source: str, step: Callable[[], None]) -> None:
     except Exception as error:  # a tool's own complaint about this source
         sentence = f"Making files from it failed with {type(error).__name__}: {error}."
         plan.problems.append(Problem(source, sentence, "look at what changed in it last"))
+
+
+def _add_main(plan: Plan, course: Course, execute: Execute) -> None:
+    """The one line of `code/main.py` that says which course it belongs to."""
+    line = f'COURSE = "{course.slug}"  # written by `grader build` from course.toml'
+    text, count = re.subn(r"^COURSE = .*$", line, course.read(MAIN), flags=re.MULTILINE)
+    if count != 1:
+        raise BuildError(MAIN, f"It has {count} lines `COURSE = …`.", "put one above the code; the build fills it in")
+    plan.add(MAIN, text, FACTS)
+    if execute != "never":
+        plan.write(course, MAIN)
 
 
 def _add_lesson(plan: Plan, course: Course, lesson: Lesson, execute: Execute) -> None:
@@ -114,7 +138,7 @@ def _add_lesson(plan: Plan, course: Course, lesson: Lesson, execute: Execute) ->
     if step is not None:
         plan.add(lesson.step, step, lesson.source)
         if execute != "never":
-            _write(course, plan.files[lesson.step])  # the notebook, and the next ones, may import it
+            plan.write(course, lesson.step)  # the notebook, and the next ones, may import it
     if execute == "always" or (execute == "stale" and stale):
         done = run(made, lesson.source, course.root / "notebooks")
     else:
@@ -123,7 +147,7 @@ def _add_lesson(plan: Plan, course: Course, lesson: Lesson, execute: Execute) ->
             sentence = f"Its code changed since {lesson.notebook} was run, so the stored outputs may be wrong."
             plan.problems.append(Problem(lesson.source, sentence, BUILD))
             return
-    plan.add(lesson.source, lessons.with_outputs(lesson, text, done), "course.toml", NOTEBOOK_TOOLS)
+    plan.add(lesson.source, lessons.with_outputs(lesson, text, done), FACTS, NOTEBOOK_TOOLS)
     tools = NOTEBOOK_TOOLS + (FIGURE_TOOLS if drawings else ())
     plan.add(lesson.notebook, notebook.to_bytes(done), lesson.source, tools)
 
@@ -165,7 +189,7 @@ def _add_quiz(plan: Plan, course: Course, lesson: Lesson, execute: Execute) -> N
 
 
 def _add_pages(plan: Plan, course: Course) -> None:
-    """Pages with regions, and the one line of `code/main.py`."""
+    """Pages with regions."""
     from grader.regions import OPENING, fill, page_writers
 
     lesson_pages = {lesson.source for lesson in course.lessons}
@@ -174,25 +198,15 @@ def _add_pages(plan: Plan, course: Course) -> None:
             path = page.relative_to(course.root).as_posix()
             text = course.read(path)
             if path not in lesson_pages and any(OPENING.match(line) for line in text.splitlines()):
-                _try(plan, path, lambda p=path, t=text: plan.add(p, fill(p, t, page_writers(course)), "course.toml"))
-    if course.exists("code/main.py"):
-        plan.add("code/main.py", _with_course_line(course.read("code/main.py"), course.slug), "course.toml")
-
-
-def _with_course_line(text: str, slug: str) -> str:
-    lines = text.split("\n")
-    for place, line in enumerate(lines):
-        if line.startswith("COURSE = "):
-            lines[place] = f'COURSE = "{slug}"  # written by `grader build` from course.toml'
-            return "\n".join(lines)
-    raise BuildError("code/main.py", "It has no line COURSE = …", "put one above the code; the build fills it in")
+                _try(plan, path, lambda p=path, t=text: plan.add(p, fill(p, t, page_writers(course)), FACTS))
 
 
 def build(course: Course, execute: Execute = "stale", tell: Tell = lambda step: None) -> Result:
     """Write every generated file that changed, then lint."""
     plan = make_plan(course, execute, tell)
-    written = [one.path for one in plan.files.values() if _write(course, one)]
-    return _result(course, plan, written, ())
+    for path in plan.files:
+        plan.write(course, path)
+    return _result(course, plan, ())
 
 
 def check(course: Course, tell: Tell = lambda step: None) -> Result:
@@ -206,23 +220,13 @@ def check(course: Course, tell: Tell = lambda step: None) -> Result:
             plan.problems.append(Problem(one.path, f"It is missing; {one.source} makes it.", BUILD))
         elif one.path not in skipped and there.read_bytes() != one.content:
             plan.problems.append(Problem(one.path, f"It is not what {one.source} gives.", BUILD))
-    return _result(course, plan, (), skipped)
+    return _result(course, plan, skipped)
 
 
-def _write(course: Course, file: Generated) -> bool:
-    """Write a file if its content changed; whether it was."""
-    there: Path = course.root / file.path
-    if there.is_file() and there.read_bytes() == file.content:
-        return False
-    there.parent.mkdir(parents=True, exist_ok=True)
-    there.write_bytes(file.content)
-    return True
-
-
-def _result(course: Course, plan: Plan, written: list[str] | tuple[()], skipped: list[str] | tuple[()]) -> Result:
+def _result(course: Course, plan: Plan, skipped: Sequence[str]) -> Result:
     from grader.lint import lint
 
     failed = frozenset(problem.path for problem in plan.problems)
     problems = [*plan.problems, *lint(course, plan.files, failed)]
     other = tuple(mismatches(course).values())
-    return Result(tuple(written), tuple(problems), tuple(skipped), other, len(plan.files))
+    return Result(tuple(plan.written), tuple(problems), tuple(skipped), other, len(plan.files))

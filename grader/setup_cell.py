@@ -37,7 +37,8 @@ def import_main():
         return None
     if getattr(module, "COURSE", None) == COURSE:
         return module
-    print(f"Another main.py is in the way ({module.__file__}): the course's own comes first from here on.")
+    where = getattr(module, "__file__", "no file")
+    print(f"Another main.py is in the way ({where}): the course's own comes first from here on.")
     del sys.modules["main"]
 
 
