@@ -206,7 +206,7 @@ def build(course: Course, execute: Execute = "stale", tell: Tell = lambda step: 
     plan = make_plan(course, execute, tell)
     for path in plan.files:
         plan.write(course, path)
-    return _result(course, plan, ())
+    return _result(course, plan, mismatches(course))
 
 
 def check(course: Course, tell: Tell = lambda step: None) -> Result:
@@ -220,13 +220,12 @@ def check(course: Course, tell: Tell = lambda step: None) -> Result:
             plan.problems.append(Problem(one.path, f"It is missing; {one.source} makes it.", BUILD))
         elif one.path not in skipped and there.read_bytes() != one.content:
             plan.problems.append(Problem(one.path, f"It is not what {one.source} gives.", BUILD))
-    return _result(course, plan, skipped)
+    return _result(course, plan, other, skipped)
 
 
-def _result(course: Course, plan: Plan, skipped: Sequence[str]) -> Result:
+def _result(course: Course, plan: Plan, other: dict[str, Mismatch], skipped: Sequence[str] = ()) -> Result:
     from grader.lint import lint
 
     failed = frozenset(problem.path for problem in plan.problems)
     problems = [*plan.problems, *lint(course, plan.files, failed)]
-    other = tuple(mismatches(course).values())
-    return Result(tuple(plan.written), tuple(problems), tuple(skipped), other, len(plan.files))
+    return Result(tuple(plan.written), tuple(problems), tuple(skipped), tuple(other.values()), len(plan.files))

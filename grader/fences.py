@@ -10,6 +10,7 @@ RUN = "python"
 LANGUAGES = (RUN, "py", "console", "text", "json")
 OPTIONS = {RUN: ("id", "save", "raises"), "text": ("output",)}  # by language; the others take none
 FLAGS = ("save", "output")  # options without a value
+DIALECT = MarkdownIt("commonmark").enable("table")
 OPTION = re.compile(r'\s+([a-z_]+)(?:="([^"]*)")?')
 
 
@@ -34,7 +35,7 @@ class Fence:
 
 def parse(text: str) -> list[Token]:
     """The tokens of a page, in the dialect that GitHub, Colab and the site share."""
-    return MarkdownIt("commonmark").enable("table").parse(text)
+    return DIALECT.parse(text)
 
 
 def fences(text: str) -> list[Fence]:
