@@ -1,9 +1,11 @@
 """Run a lesson's notebook and keep what it shows in a form that is the same on every machine."""
 
 import copy
+import itertools
 import re
 from pathlib import Path
 
+import nbformat
 from nbformat import NotebookNode
 
 from grader.lessons import Draft, code_hash
@@ -25,7 +27,7 @@ def execute(made: Draft, path: str, folder: Path) -> NotebookNode:
     for cell in run.notebook.cells:
         if cell.cell_type == "code":
             _check_exception(cell, made.raises.get(cell.id), path)
-            cell.outputs = [_normal(output) for output in cell.outputs]
+            cell.outputs = _normal(cell.outputs)
             _check_portable(cell, path, folder)
     run.notebook.metadata = copy.deepcopy(made.notebook.metadata)
     run.notebook.metadata[OURS] = {"executed": code_hash(made)}
@@ -45,11 +47,24 @@ def _check_exception(cell: NotebookNode, expected: str | None, path: str) -> Non
     raise BuildError(path, sentence, "mend the cell or its mark")
 
 
-def _normal(output: NotebookNode) -> NotebookNode:
+def _normal(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """The same outputs for the same run, however the kernel happened to cut and order its messages."""
+    kept: list[NotebookNode] = []
+    for is_stream, group in itertools.groupby(outputs, lambda output: output.output_type == "stream"):
+        if is_stream:
+            pieces = list(group)
+            for name in ("stdout", "stderr"):
+                text = "".join(piece.text for piece in pieces if piece.name == name)
+                kept += [nbformat.v4.new_output("stream", name=name, text=text)] if text else []
+        else:
+            kept += [_last_line(output) if output.output_type == "error" else output for output in group]
+    return kept
+
+
+def _last_line(error: NotebookNode) -> NotebookNode:
     """A traceback shows files and line numbers of this machine; its last line says what happened."""
-    if output.output_type == "error":
-        output.traceback = [f"{output.ename}: {output.evalue}"]
-    return output
+    error.traceback = [f"{error.ename}: {error.evalue}"]
+    return error
 
 
 def _check_portable(cell: NotebookNode, path: str, folder: Path) -> None:

@@ -17,9 +17,9 @@ from nbformat import NotebookNode
 
 from grader import notebook, regions
 from grader.course import DIFFICULTIES, Course, Lesson
-from grader.lessons import LINK, notebook_link, outside_fences, require_travelling_links
 from grader.problem import BuildError
 from grader.setup_cell import SETUP_ID, setup_cell
+from grader.travel import require_travelling_links, travelling
 
 HAND_IN_ID = "hand_in"
 SCHEMA = 3  # of nbgrader's metadata
@@ -128,8 +128,7 @@ def solution_notebook(course: Course, lesson: Lesson) -> NotebookNode:
 def _notebook_cell(course: Course, cell: Cell, points: Counter[int]) -> NotebookNode:
     if cell.kind == "markdown":
         source = _with_facts(cell, points[cell.task]) if cell.task is not None else cell.source
-        source = outside_fences(source, lambda part: _absolute_links(course, part))
-        made = notebook.markdown_cell(cell.id, source)
+        made = notebook.markdown_cell(cell.id, travelling(course, "solutions", source))
     else:
         source = f"{HIDDEN_BEGIN}\n{cell.source}\n{HIDDEN_END}" if cell.hidden else cell.source
         made = notebook.code_cell(cell.id, source)
@@ -157,11 +156,6 @@ def _with_facts(cell: Cell, points: int) -> str:
     heading, _, prompt = cell.source.partition("\n")
     worth = "1 point" if points == 1 else f"{points} points"
     return f"{heading}\n\n*{regions.facts(regions.minutes(cell.minutes), cell.difficulty, worth)}*\n{prompt}"
-
-
-def _absolute_links(course: Course, text: str) -> str:
-    """An exercise leaves its checkout, so its links lead to GitHub."""
-    return LINK.sub(lambda match: f"[{match[1]}]({notebook_link(course, 'solutions', match[2])})", text)
 
 
 def release_notebook(course: Course, lesson: Lesson, solution: NotebookNode) -> bytes:

@@ -20,13 +20,11 @@ from nbformat import NotebookNode
 from grader import notebook, regions
 from grader.course import Course, Lesson
 from grader.fences import RUN, Fence, anchor, fences, parse, plain
-from grader.links import targets
 from grader.problem import BuildError
 from grader.setup_cell import SETUP_ID, setup_cell
+from grader.travel import outside_fences, require_travelling_links, travelling
 
 MINUTES = re.compile(r"\s*<!-- minutes: (\d+) -->")
-IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
-LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 
 Image = Callable[[str], tuple[str, int]]  # path of a figure → data URI and width in pixels
 
@@ -50,33 +48,38 @@ def with_header(course: Course, lesson: Lesson) -> str:
 
 def draft(course: Course, lesson: Lesson, text: str, image: Image) -> Draft:
     """The lesson as a notebook, not run yet."""
-    run = runnable(lesson, text)
+    fences_left = list(runnable(lesson, text).items())
     page = jupytext.reads(_for_notebook(course, lesson, text, image), fmt="md")
     cells: list[NotebookNode] = []
     counts: Counter[str] = Counter()
-    heading, waiting, raises = "", list(run.items()), {}
+    heading, raises = "", {}
     for cell in page.cells:
         if cell.cell_type == "markdown":
             for part in split_at_headings(cell.source):
                 heading = _first_heading(part) or heading
                 counts[heading] += 1
                 cells.append(notebook.markdown_cell(_cell_id(lesson, heading, f"text{counts[heading]}"), part))
-            continue
-        cell_id, fence = waiting.pop(0) if waiting else ("", None)
-        if fence is None or fence.content.strip("\n") != cell.source.strip("\n"):
-            sentence = f"jupytext sees a code cell that is no fence at the left margin: {cell.source[:50]!r}."
-            raise BuildError(lesson.source, sentence, "write it as a ```python fence of its own")
-        tags = {}
-        if "raises" in fence.options:
-            raises[cell_id] = fence.options["raises"]
-            tags = {"tags": ["raises-exception"]}
-        cells.append(notebook.code_cell(cell_id, cell.source, **tags))
-    if waiting:
+        else:
+            cell_id, fence = _fence_of(lesson, cell, fences_left)
+            expected = fence.options.get("raises")
+            tags = {"tags": ["raises-exception"]} if expected else {}
+            raises |= {cell_id: expected} if expected else {}
+            cells.append(notebook.code_cell(cell_id, cell.source, **tags))
+    if fences_left:
         sentence = "jupytext does not see this fence as a code cell."
-        raise BuildError(lesson.source, sentence, "put it at the left margin, outside lists", waiting[0][1].line)
+        raise BuildError(lesson.source, sentence, "put it at the left margin, outside lists", fences_left[0][1].line)
     cells.insert(1, setup_cell(course))
     require_travelling_links(lesson.source, cells)
     return Draft(notebook.new_notebook(cells, f"{lesson.slug}.ipynb"), raises)
+
+
+def _fence_of(lesson: Lesson, cell: NotebookNode, left: list[tuple[str, Fence]]) -> tuple[str, Fence]:
+    """The next fence, which must be what jupytext made this code cell of."""
+    cell_id, fence = left.pop(0) if left else ("", None)
+    if fence is None or fence.content.strip("\n") != cell.source.strip("\n"):
+        sentence = f"jupytext sees a code cell that is no fence at the left margin: {cell.source[:50]!r}."
+        raise BuildError(lesson.source, sentence, "write it as a ```python fence of its own")
+    return cell_id, fence
 
 
 def runnable(lesson: Lesson, text: str) -> dict[str, Fence]:
@@ -126,8 +129,13 @@ def _for_notebook(course: Course, lesson: Lesson, text: str, image: Image) -> st
         del lines[fence.line - 1 : fence.end]
     marks = (regions.opening("header"), regions.closing("header"))
     text = "\n".join(line for line in lines if line.strip() not in marks)
-    text = _single_blank_lines(text)
-    return outside_fences(text, lambda part: _text_for_notebook(course, lesson, part, image))
+    text = outside_fences(_single_blank_lines(text), lambda part: MINUTES.sub("", part))
+
+    def picture(alt: str, path: str) -> str:
+        data, width = image(path)
+        return f'<img alt="{html.escape(alt)}" width="{width}" src="{data}">'
+
+    return travelling(course, "lessons", text, picture)
 
 
 def _single_blank_lines(text: str) -> str:
@@ -138,55 +146,6 @@ def _single_blank_lines(text: str) -> str:
         if number in inside or line.strip() or (kept and kept[-1].strip()):
             kept.append(line)
     return "\n".join(kept)
-
-
-def outside_fences(text: str, change: Callable[[str], str]) -> str:
-    """Change the text before, between and after the fenced blocks."""
-    lines, start, result = text.split("\n"), 0, []
-    for fence in fences(text):
-        result += [change("\n".join(lines[start : fence.line - 1])), *lines[fence.line - 1 : fence.end]]
-        start = fence.end
-    return "\n".join([*result, change("\n".join(lines[start:]))])
-
-
-def _text_for_notebook(course: Course, lesson: Lesson, text: str, image: Image) -> str:
-    def picture(match: re.Match[str]) -> str:
-        alt, path = match.groups()
-        if "://" in path:
-            return match[0]
-        data, width = image(path)
-        return f'<img alt="{html.escape(alt)}" width="{width}" src="{data}">'
-
-    def link(match: re.Match[str]) -> str:
-        return f"[{match[1]}]({notebook_link(course, 'lessons', match[2])})"
-
-    return IMAGE.sub(picture, LINK.sub(link, MINUTES.sub("", text)))
-
-
-def notebook_link(course: Course, folder: str, target: str) -> str:
-    """Where a page's link leads from a notebook: to another lesson's notebook, or to the page on GitHub."""
-    if re.match(r"[a-z]+:", target) or target.startswith("#"):
-        return target
-    path, _, fragment = target.partition("#")
-    place = re.sub(r"^\./", "", path)
-    parts: list[str] = [] if not folder else folder.split("/")
-    for part in place.split("/"):
-        parts = parts[:-1] if part == ".." else [*parts, part]
-    full = "/".join(parts)
-    slug = full.removeprefix("lessons/").removesuffix(".md")
-    if folder == "lessons" and course.find(slug):
-        return f"{slug}.ipynb"
-    return course.page(full) + (f"#{fragment}" if fragment else "")
-
-
-def require_travelling_links(path: str, cells: list[NotebookNode]) -> None:
-    """A notebook leaves its checkout: each link in it is an address, or another notebook's name."""
-    for cell in cells:
-        if cell.cell_type == "markdown":
-            for target in targets(cell.source):
-                if not re.match(r"[a-z]+:|#|[\w-]+\.ipynb$", target.address):
-                    sentence = f"The link to {target.address!r} is written in a form the build does not rewrite."
-                    raise BuildError(path, sentence, "write it as [text](path), with no title and no reference")
 
 
 def code_hash(made: Draft) -> str:

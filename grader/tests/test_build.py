@@ -1,7 +1,7 @@
 """`grader build` makes each generated file from its source, and `--check` tells which ones differ."""
 
 import ast
-import json
+import difflib
 import os
 import re
 import shutil
@@ -235,6 +235,13 @@ def test_a_link_to_another_lesson_leads_to_its_notebook_over_a_line_end_too(cour
     assert "[The\nnext](02_later.ipynb)" in cell(course, "01-design-note-text1").source
 
 
+def test_code_that_looks_like_a_link_stays_code(course: Course) -> None:
+    edit(course, PAGE, "Greet or not?", "Call `table[name](README.md)`, or [`hello`](../README.md).")
+    build.build(course)
+    text = cell(course, "01-design-note-text1").source
+    assert f"Call `table[name](README.md)`, or [`hello`](https://github.com/{SLUG}/blob/main/README.md)." in text
+
+
 def test_a_link_in_a_form_that_is_not_rewritten_fails(course: Course) -> None:
     edit(course, PAGE, "Greet or not?", "Greet or [not][1]?\n\n[1]: troubleshooting.md")
     assert "written in a form the build does not rewrite" in sentences(build.check(course))[0]
@@ -297,6 +304,14 @@ def test_a_cell_that_does_not_do_what_it_should_fails_the_build(
     result = build.build(course)
     assert sentence in sentences(result)[0]
     assert course.read(NOTEBOOK) == before
+
+
+def test_output_that_comes_in_pieces_is_stored_in_one(course: Course) -> None:
+    pieces = "import sys\nfor word in 'abc':\n    print(word, flush=True)\n    print(word, file=sys.stderr, flush=True)"
+    edit(course, PAGE, 'print(hello("you"))', pieces)
+    build.build(course)
+    shown = [(output.name, output.text) for output in cell(course, "hello").outputs]
+    assert shown == [("stdout", "a\nb\nc\n"), ("stderr", "a\nb\nc\n")]
 
 
 def test_an_id_used_twice_is_named_with_both_lines(course: Course) -> None:
@@ -449,6 +464,9 @@ def test_the_stored_outputs_are_what_the_notebooks_show_today(tmp_path: Path) ->
     root = tmp_path / "course"
     ignored = shutil.ignore_patterns(".*", "__pycache__", "work", "tests")
     shutil.copytree(REAL_ROOT, root, ignore=ignored)
-    before = {path.name: json.loads(path.read_text()) for path in root.glob("notebooks/*.ipynb")}
+    notebooks = sorted(root.glob("notebooks/*.ipynb"))
+    before = [path.read_text(encoding="utf-8").splitlines() for path in notebooks]
     build.build(Course.load(root), "always")
-    assert {path.name: json.loads(path.read_text()) for path in root.glob("notebooks/*.ipynb")} == before
+    for path, lines in zip(notebooks, before, strict=True):
+        changed = list(difflib.unified_diff(lines, path.read_text(encoding="utf-8").splitlines(), lineterm="", n=1))
+        assert not changed, f"run `python -m grader build --execute`; {path.name} shows: " + "\n".join(changed)[:2000]
