@@ -32,7 +32,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any, NoReturn
@@ -41,6 +41,7 @@ MIME = "application/vnd.mcp-course.check+json"  # the record that the grader rea
 CALL_SECONDS = 10.0  # an answer that needs longer hangs
 ALARM_AGAIN = 0.2  # seconds; an answer that swallows the first alarm gets the next one
 SHOWN = 160  # characters of a value that a sentence still bears
+WIRE = 4  # lines of the wire that stand behind a sentence
 BRIEF = 100  # characters; a longer value is left out if the place of the difference says enough
 SEED = os.environ.get("COURSE_SEED") or secrets.token_hex(8)  # of the hidden data
 TRUSTED_BUILTINS = dict(vars(builtins))  # as they were before any answer ran
@@ -325,6 +326,7 @@ class Check:
 
     def __init__(self, task: int) -> None:
         self.task, self.hidden_title, self.hidden_ran, self.draws = task, "", False, 0
+        self.wire_lines: Sequence[str] = ()
 
     def call(
         self,
@@ -394,6 +396,13 @@ class Check:
         """The task fails with this sentence."""
         self._fail(sentence, why)
 
+    def wire(self, lines: Sequence[str]) -> None:
+        """What passed between client and server, as in `→ {"id": 1, …}`: a failure shows the newest lines.
+
+        The list is read when a check fails, so it may grow after this call. Hidden checks show none of it.
+        """
+        self.wire_lines = lines
+
     @contextlib.contextmanager
     def hidden(self, title: str) -> Iterator[None]:
         """Checks with other data. Their sentences say what is asked (`why`) and show no values."""
@@ -436,6 +445,9 @@ class Check:
             sentence = f"Hidden check ({self.hidden_title}): {why or happened}."
         elif why:
             sentence = f"{sentence} Remember: {why}."
+        if self.wire_lines and not self.hidden_title:
+            newest = [line if len(line) <= SHOWN else line[: SHOWN - 2] + " …" for line in self.wire_lines[-WIRE:]]
+            sentence += "\n".join([" The last lines of the wire:", *newest])
         raise CheckFailed(sentence)
 
 
@@ -521,7 +533,7 @@ def show(result: Result) -> None:
 def as_html(result: Result) -> str:
     """The line as HTML: readable without colour, in light and dark, and by a screen reader."""
     role, colour = ("status", "#0072B2") if result.passed else ("alert", "#D55E00")
-    style = f"border-left:6px solid {colour};padding:.4em .8em;margin:.3em 0;max-width:48em"
+    style = f"border-left:6px solid {colour};padding:.4em .8em;margin:.3em 0;max-width:48em;white-space:pre-wrap"
     return (
         f'<div role="{role}" style="{style}"><div>{html.escape(result.line())}</div>'
         f'<div style="font-size:90%">{html.escape(points_so_far())}</div></div>'

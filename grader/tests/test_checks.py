@@ -112,6 +112,32 @@ def test_hidden_checks_say_what_is_asked_and_show_no_value():
     assert failure(crash) == "Hidden check (other names): the answer led to KeyError."
 
 
+def test_the_last_four_lines_of_the_wire_stand_behind_the_sentence():
+    wire = []
+
+    def block(check):
+        check.wire(wire)
+        wire.extend(f'→ {{"id": {number}}}' for number in range(1, 6))
+        wire.append("← " + "x" * 400)
+        check.equal(1, 2, "the number", why="it counts")
+
+    sentence, *lines = failure(block).split("\n")
+    assert sentence == "The number is 1, but 2 was expected. Remember: it counts. The last lines of the wire:"
+    assert lines[:3] == ['→ {"id": 3}', '→ {"id": 4}', '→ {"id": 5}']
+    assert len(lines) == 4
+    assert len(lines[3]) == checks.SHOWN
+    assert lines[3].endswith(" …")
+
+
+def test_a_hidden_check_shows_nothing_of_the_wire():
+    def block(check):
+        check.wire(["→ secret"])
+        with check.hidden("other data"):
+            check.equal(1, 2, "the number", why="it counts")
+
+    assert failure(block) == "Hidden check (other data): it counts."
+
+
 def test_a_passed_task_says_whether_the_hidden_checks_ran(capsys):
     with checks.task(1, "double", points=1) as check, check.hidden("other numbers"):
         check.returns(double, 3, expected=6)
