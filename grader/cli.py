@@ -5,13 +5,12 @@ package costs one command, and costs it a sentence.
 """
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 try:
     import typer
-    from rich.console import Console
+
+    from grader.terminal import console, fail, sentences
 except ImportError as error:
     sys.exit(f"The package {error.name} is missing. Install the course's tools: pip install -e '.[grader]'")
 
@@ -23,31 +22,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-console = Console(highlight=False, soft_wrap=True)
 
 
 @app.callback()
 def commands() -> None:
     """Without a callback, typer would turn a single command into the whole program."""
-
-
-@contextmanager
-def sentences() -> Iterator[None]:
-    """Turn what a reader can mend into one sentence and exit code 2."""
-    from grader.course import CourseError
-
-    try:
-        yield
-    except CourseError as error:
-        fail(str(error))
-    except ImportError as error:
-        fail(f"The package {error.name} is missing. Install the course's tools: pip install -e '.[grader]'")
-
-
-def fail(sentence: str) -> None:
-    """Say what is wrong and stop with exit code 2."""
-    console.print(sentence, style="red", markup=False)
-    raise typer.Exit(2)
 
 
 @app.command(epilog="Example: [bold]python -m grader build --check[/bold]")
@@ -181,6 +160,9 @@ def quiz(
     with sentences():
         from grader.quiz import run_quiz
     raise typer.Exit(run_quiz(name, ask_all=ask_all, reset=reset, state=state))
+
+
+import grader.class_commands  # noqa: E402, F401  (grade, report, sample-class, progress, doctor)
 
 
 def main() -> None:

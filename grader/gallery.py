@@ -13,6 +13,7 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from grader.assignment import load_assignments
 from grader.check import Report, check_notebook
 from grader.course import Course, Lesson
 
@@ -65,9 +66,9 @@ def with_mistake(source: NotebookNode, path: Path) -> NotebookNode:
 
 def check_mistake(mistake: Mistake, course: Course) -> Report:
     """Run one wrong answer with the golden seed."""
-    source = source_of(mistake.lesson, course)
-    notebook = with_mistake(source, mistake.path)
-    return check_notebook(notebook, course, mistake.path, mistake.lesson, source, seed=SEED)
+    assignment = next(entry for entry in load_assignments(course) if entry.lesson == mistake.lesson)
+    notebook = with_mistake(assignment.source, mistake.path)
+    return check_notebook(notebook, course, mistake.path, assignment, seed=SEED)
 
 
 def lost_in(report: Report) -> dict[int, str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 
 from grader import checks
+from grader.assignment import is_check
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,6 @@ class TaskResult:
     earned: float
     message: str
     line: str
-
-
-def is_check(cell: NotebookNode) -> bool:
-    """Whether nbgrader gives points for this cell by running it."""
-    meta = cell.metadata.get("nbgrader", {})
-    return bool(meta.get("grade")) and not meta.get("solution") and cell.cell_type == "code"
 
 
 def read_results(notebook: NotebookNode) -> list[TaskResult]:

@@ -31,6 +31,10 @@ MARK = "COURSE_RUN"  # environment variable that all processes of one run inheri
 START_SECONDS = 60.0  # a kernel that needs longer to start will not come
 GRACE_SECONDS = 5.0  # for a cell to end after it was interrupted
 NOT_RUN = "NotRun"  # ename of the error output of a cell that did not run
+TIMEOUT = "CellTimeout"  # ename of the error output of a cell that was stopped
+HELPER = "course_helper"  # metadata key of a cell that the grader put in: it is not counted, nor in the history
+KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH")  # what a bare environment keeps of ours
+RECORD_BYTES = 50_000  # of a record of the checks, which passes the cap on output
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ class BoundedClient(NotebookClient):
         """Keep an output while the cell is below its cap, then a note, then nothing."""
         size, before = _size(msg["content"]), self.seen
         self.seen += size
-        if self.seen <= self.limits.cell_bytes:
+        record = size <= RECORD_BYTES and any("vnd.mcp-course" in kind for kind in msg["content"].get("data", {}))
+        if self.seen <= self.limits.cell_bytes or record:
             return super().output(outs, msg, display_id, cell_index)
         if before <= self.limits.cell_bytes:
             text = f"\n[more than {self.limits.cell_bytes} bytes of output: the rest was dropped]\n"
@@ -82,11 +87,17 @@ class BoundedClient(NotebookClient):
 
 
 def run_notebook(
-    notebook: NotebookNode, *, folder: Path | None = None, limits: Limits | None = None, env: Mapping[str, str] = {}
+    notebook: NotebookNode,
+    *,
+    folder: Path | None = None,
+    limits: Limits | None = None,
+    env: Mapping[str, str] = {},
+    bare: bool = False,
 ) -> Run:
     """Run all cells in order in a new kernel and a folder (by default an empty one); the input stays as it is.
 
-    `env` is added to the environment of this process for the kernel.
+    `env` is added to the environment of this process for the kernel. With `bare`, next to nothing of that
+    environment is handed on (`KEPT`), and the home and temporary folders are empty ones that go with the run.
     """
     executed = copy.deepcopy(notebook)
     for cell in executed.cells:
@@ -95,7 +106,8 @@ def run_notebook(
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="course-") as runtime, tempfile.TemporaryDirectory() as empty:
         connection = Path(runtime) / "kernel.json"
-        reason = asyncio.run(_run(executed, connection, folder or Path(empty), limits or Limits(), dict(env)))
+        environment = {**(_bare(Path(runtime)) if bare else os.environ), **env}
+        reason = asyncio.run(_run(executed, connection, folder or Path(empty), limits or Limits(), environment))
     return Run(executed, reason, time.monotonic() - started)
 
 
@@ -104,8 +116,8 @@ async def _run(notebook: NotebookNode, connection: Path, folder: Path, limits: L
     mark = secrets.token_hex(16)
     manager = AsyncKernelManager(kernel_name="python3", transport="ipc", connection_file=str(connection))
     client = BoundedClient(notebook, manager, limits, folder)
-    inherited = {key: value for key, value in os.environ.items() if key != "PYTEST_CURRENT_TEST"}
-    environment = {**inherited, "PYDEVD_DISABLE_FILE_VALIDATION": "1", **env, MARK: mark}
+    inherited = {key: value for key, value in env.items() if key != "PYTEST_CURRENT_TEST"}
+    environment = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", **inherited, MARK: mark}
     deadline, index, reason = time.monotonic() + limits.notebook_seconds, -1, ""
     try:
         await asyncio.wait_for(_start(client, environment, folder), START_SECONDS)
@@ -124,10 +136,19 @@ async def _run(notebook: NotebookNode, connection: Path, folder: Path, limits: L
             client.kc.stop_channels()
         with contextlib.suppress(Exception):
             await asyncio.wait_for(manager.shutdown_kernel(now=True), GRACE_SECONDS)
-        await asyncio.to_thread(_kill_marked, mark)
+        await asyncio.to_thread(kill_marked, mark)
     if reason:
         _say_not_run(notebook, max(index, 0), reason)
     return reason
+
+
+def _bare(runtime: Path) -> dict[str, str]:
+    """An environment that holds nothing of the caller's but what a program needs to run."""
+    folders = {"HOME": runtime / "home", "TMPDIR": runtime / "tmp"}
+    for folder in folders.values():
+        folder.mkdir()
+    kept = {key: os.environ[key] for key in KEPT if key in os.environ}
+    return {**kept, **{key: str(folder) for key, folder in folders.items()}}
 
 
 async def _start(client: BoundedClient, environment: dict[str, str], folder: Path) -> None:
@@ -138,7 +159,8 @@ async def _start(client: BoundedClient, environment: dict[str, str], folder: Pat
 
 async def _run_cell(client: BoundedClient, cell: NotebookNode, index: int, seconds: float) -> None:
     """Run one cell; interrupt it at its limit. Raises TimeoutError if it does not end even then."""
-    task = asyncio.ensure_future(client.async_execute_cell(cell, index))
+    helper = HELPER in cell.metadata
+    task = asyncio.ensure_future(client.async_execute_cell(cell, index, store_history=not helper))
     done, _ = await asyncio.wait({task}, timeout=seconds)
     if not done:
         await client.km.interrupt_kernel()
@@ -147,7 +169,7 @@ async def _run_cell(client: BoundedClient, cell: NotebookNode, index: int, secon
             task.cancel()
             await asyncio.wait({task}, timeout=GRACE_SECONDS)
             raise TimeoutError
-        cell.outputs.append(_error("CellTimeout", f"The cell was stopped after {seconds:.0f} seconds."))
+        cell.outputs.append(_error(TIMEOUT, f"The cell was stopped after {seconds:.0f} seconds."))
     task.result()
 
 
@@ -159,8 +181,12 @@ def _say_not_run(notebook: NotebookNode, first: int, reason: str) -> None:
 
 
 def _in(notebook: NotebookNode, index: int) -> str:
-    """Where it happened, as a person finds it."""
-    return f"in cell {index + 1} ({notebook.cells[index].get('id', 'no id')})" if index >= 0 else "at its start"
+    """Where it happened, as a person finds it: the cells that the grader put in are not counted."""
+    theirs = [cell for cell in notebook.cells[: index + 1] if HELPER not in cell.metadata]
+    if not theirs:
+        return "at its start"
+    where = "in" if HELPER not in notebook.cells[index].metadata else "after"
+    return f"{where} cell {len(theirs)} ({theirs[-1].get('id', 'no id')})"
 
 
 def _error(name: str, text: str) -> NotebookNode:
@@ -175,10 +201,10 @@ def _size(content: dict[str, Any]) -> int:
     return sum(len(str(item)) for item in content.get("data", {}).values()) + len(str(content.get("evalue", "")))
 
 
-def _kill_marked(mark: str) -> None:
-    """Kill every process that carries the mark of this run, until none is left (children may start others)."""
+def kill_marked(mark: str, variable: str = MARK) -> None:
+    """Kill every process that carries the mark in its environment, until none is left (children may start others)."""
     for _ in range(10):
-        found = [process for process in psutil.process_iter() if _carries(process, mark)]
+        found = [process for process in psutil.process_iter() if _carries(process, mark, variable)]
         for process in found:
             with contextlib.suppress(psutil.Error):
                 process.kill()
@@ -187,9 +213,9 @@ def _kill_marked(mark: str) -> None:
             return
 
 
-def _carries(process: psutil.Process, mark: str) -> bool:
+def _carries(process: psutil.Process, mark: str, variable: str) -> bool:
     """Whether this process inherited the mark; a process we may not read is not ours."""
     try:
-        return process.status() != psutil.STATUS_ZOMBIE and process.environ().get(MARK) == mark
+        return process.status() != psutil.STATUS_ZOMBIE and process.environ().get(variable) == mark
     except (psutil.Error, OSError):
         return False

@@ -5,18 +5,23 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from grader.assignment import load_assignments
 from grader.check import check_notebook
 from grader.course import Course
-from grader.gallery import check_mistake, lost_in, mistakes, source_of
+from grader.gallery import check_mistake, lost_in, mistakes
 
 COURSE = Course.load(Path(__file__).parents[2])
 EXERCISES = [lesson for lesson in COURSE.lessons if COURSE.exercise_ready(lesson)]
 MISTAKES = mistakes(COURSE)
 
 
+def assignment_of(lesson):
+    return next(assignment for assignment in load_assignments(COURSE) if assignment.lesson == lesson)
+
+
 def check(lesson, path):
     notebook = nbformat.read(COURSE.root / path, as_version=4)
-    return check_notebook(notebook, COURSE, Path(path), lesson, source_of(lesson, COURSE))
+    return check_notebook(notebook, COURSE, Path(path), assignment_of(lesson))
 
 
 @pytest.mark.parametrize("lesson", EXERCISES, ids=lambda lesson: lesson.slug)

@@ -1,0 +1,2 @@
+def write_feedback(rows, work, assignments):
+    return []

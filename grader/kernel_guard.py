@@ -1,0 +1,212 @@
+"""Runs inside the student's kernel, in cells that the grader puts in: stubs first, then guards.
+
+`attempt.py` sends this file's text with the names SHELL (the IPython shell) and JOB (a dict).
+A guard looks whether the checks are still the course's own. It stands before the first check
+and after each, and leaves a record with a word that only this guard was told.
+
+Left out: a forger who studies this file. It runs in the same process as the answers.
+
+Standard library only. Nothing of the course is imported under its own name.
+"""
+
+import ast
+import builtins
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+MIME = "application/vnd.mcp-course.guard+json"
+SHELL: Any = globals()["SHELL"]  # both given by the cell that runs this text
+JOB: dict[str, Any] = globals()["JOB"]
+HOOKS = ("run_cell", "run_cell_async", "run_ast_nodes", "run_code", "transform_cell", "transform_ast", "showtraceback")
+IPYTHON = ("IPython", "ipykernel", "traitlets", "matplotlib_inline")  # packages whose hooks are no student's
+
+
+def stubs() -> None:
+    """Answer in a sentence where a notebook asks for a person, a shell or Colab."""
+    kernel = SHELL.kernel
+
+    def nobody(*args: Any, **kwargs: Any) -> str:
+        raise RuntimeError("input() was called, but in the grader nobody can answer; use a parameter instead")
+
+    def no_shell(command: str, *args: Any, **kwargs: Any) -> None:
+        print(f"[grader] The shell command !{command.split()[0] if command.split() else ''} was left out.")
+
+    def no_install(line: str = "", cell: str | None = None) -> None:
+        print("[grader] Nothing is installed here: what the exercise needs is there already.")
+
+    kernel.raw_input = kernel.getpass = nobody
+    SHELL.system = SHELL.system_raw = SHELL.system_piped = no_shell
+    SHELL.getoutput = lambda command, *args, **kwargs: no_shell(command) or []
+    for name in ("pip", "conda", "mamba", "uv"):
+        SHELL.register_magic_function(no_install, "line", name)
+    for name in ("bash", "sh", "script", "system", "sx"):
+        SHELL.register_magic_function(lambda line, cell="", name=name: no_shell(name), "line_cell", name)
+    if "google.colab" not in sys.modules:
+        _colab()
+
+
+def _colab() -> None:
+    """A google.colab whose functions do nothing but say so."""
+
+    class Colab(types.ModuleType):
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return lambda *args, **kwargs: print(f"[grader] google.colab is not here: {name} did nothing.")
+
+    google = sys.modules.setdefault("google", types.ModuleType("google"))
+    names = ("files", "drive", "userdata", "output", "auth", "data_table", "widgets")
+    google.colab = colab = sys.modules["google.colab"] = Colab("google.colab")  # type: ignore[attr-defined]
+    colab.__path__ = []
+    for name in names:
+        module = sys.modules[f"google.colab.{name}"] = Colab(f"google.colab.{name}")
+        setattr(colab, name, module)
+
+
+def guard() -> None:
+    """Look at everything that a verdict depends on, and leave a record."""
+    problems: list[str] = []
+    for look in (_shell_hooks, _builtins, _modules):
+        try:
+            problems += look()
+        except Exception as error:
+            problems.append(f"the checks could not be looked at ({type(error).__name__}).")
+    restored = [] if problems else _put_back()
+    record = {"word": JOB["word"], "problems": problems, "restored": restored}
+    SHELL.display_pub.publish(data={MIME: record}, metadata={})
+
+
+def _shell_hooks() -> Iterator[str]:
+    """What could rewrite a cell, hide an error, or forge an output."""
+    if SHELL.ast_transformers:
+        yield "a transformer that rewrites the cells was installed."
+    manager = SHELL.input_transformer_manager
+    lists = (manager.cleanup_transforms, manager.line_transforms, manager.token_transformers)
+    if any(_foreign(hook) for hooks in (*lists, SHELL.input_transformers_post) for hook in hooks):
+        yield "a transformer that rewrites the text of cells was installed."
+    if SHELL.custom_exceptions:
+        yield "a handler that can hide errors was installed (set_custom_exc)."
+    callbacks = [hook for hooks in SHELL.events.callbacks.values() for hook in hooks]
+    if any(_foreign(hook) for hook in callbacks):
+        yield "a function that runs around each cell was installed."
+    if any(_foreign(getattr(SHELL, name)) for name in HOOKS):
+        yield "the way cells run was replaced."
+    published = (SHELL.display_pub.publish, type(SHELL.display_pub).publish, type(SHELL.displayhook).__call__)
+    if any(_foreign(hook) for hook in (*published, SHELL.kernel.session.send)):
+        yield "the way results are shown was replaced."
+
+
+def _foreign(hook: Any) -> bool:
+    """Whether this hook comes from a cell and not from IPython."""
+    function = getattr(hook, "__func__", hook)
+    module = getattr(function, "__module__", None) or type(function).__module__
+    code = getattr(function, "__code__", None)
+    if isinstance(function, types.FunctionType) and code is not None:
+        module = function.__globals__.get("__name__", "")
+        if not code.co_filename.endswith(".py") or "ipykernel_" in code.co_filename:
+            return True
+    return str(module).split(".")[0] not in (*IPYTHON, "jupyter_client", "contextlib", "functools")
+
+
+def _builtins() -> Iterator[str]:
+    """Builtins that are no longer Python's own."""
+    wrong = [name for name in JOB["builtins"] if not _is_pythons(vars(builtins).get(name))]
+    if wrong:
+        yield f"builtins were replaced: {', '.join(wrong[:5])}."
+
+
+def _is_pythons(value: Any) -> bool:
+    mine = isinstance(value, (types.BuiltinFunctionType, type))
+    return mine and getattr(value, "__module__", None) in ("builtins", "io", "_io")
+
+
+def _modules() -> Iterator[str]:
+    """The course's modules in this kernel beside fresh ones from the course's text."""
+    theirs = sys.modules.get("grader.checks")
+    if theirs is None:
+        if "checks" in SHELL.user_ns:
+            yield "the checks were taken away."
+        return
+    fresh = _fresh("checks", JOB["checks"])
+    try:
+        yield from fresh.verify(theirs)
+        yield from fresh.canary()
+        yield from theirs.canary()
+        other = [name for name, value in vars(fresh).items() if _constant(value) and vars(theirs).get(name) != value]
+        other = [name for name in other if name not in ("SEED", "__name__")]
+        if other:
+            yield f"the checks were changed: {', '.join(other[:5])}."
+        main = sys.modules.get("main")
+        if main is not None:
+            ours, mine = fresh.fingerprint(_fresh("main", JOB["main"])), fresh.fingerprint(main)
+            changed = [name for name in sorted(ours) if ours[name] != mine.get(name)]
+            if changed:
+                yield f"the course's main.py was changed in memory: {', '.join(changed[:5])}."
+    finally:
+        for name in ("checks", "main"):
+            sys.modules.pop(_secret(name), None)
+
+
+def _secret(name: str) -> str:
+    return f"course_{name}_{JOB['word']}"
+
+
+def _fresh(name: str, text: str) -> types.ModuleType:
+    """A module made from the course's text, under a name that nobody else has."""
+    module = types.ModuleType(_secret(name))
+    sys.modules[module.__name__] = module  # dataclasses look their module up
+    exec(compile(text, f"{name}.py", "exec"), vars(module))
+    return module
+
+
+def _constant(value: Any) -> bool:
+    return isinstance(value, (str, int, float, types.ModuleType))
+
+
+def _put_back() -> list[str]:
+    """Names of the course that an answer took for itself; before a check uses them they are the course's again."""
+    space, taken = SHELL.user_ns, []
+    for name, module in (("checks", "grader.checks"), ("main", "main")):
+        if module in sys.modules and space.get(name) is not sys.modules[module]:
+            space[name] = sys.modules[module]
+            taken.append(name)
+    for text in JOB["stage"]:
+        changed = [name for name, look in _definitions(text) if name in space and not look(space[name])]
+        if changed:
+            exec(compile(text, "stage", "exec"), space)
+            taken += changed
+    return taken
+
+
+def _definitions(text: str) -> Iterator[tuple[str, Callable[[Any], bool]]]:
+    """Each function and class that a text defines, with a look whether a value is still that one."""
+    nested = {
+        code.co_name: code for code in compile(text, "stage", "exec").co_consts if isinstance(code, types.CodeType)
+    }
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list:
+            yield node.name, lambda value, code=nested[node.name]: _same(getattr(value, "__code__", None), code)
+        elif isinstance(node, ast.ClassDef):
+            methods = {code.co_name: code for code in nested[node.name].co_consts if isinstance(code, types.CodeType)}
+            yield node.name, lambda value, methods=methods: _same_class(value, methods)
+
+
+def _same_class(value: Any, methods: dict[str, types.CodeType]) -> bool:
+    if not isinstance(value, type):
+        return False
+    mine = {name: item.__code__ for name, item in vars(value).items() if isinstance(item, types.FunctionType)}
+    return all(name in methods and _same(code, methods[name]) for name, code in mine.items())
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two pieces of code do the same, wherever they stand."""
+    if not isinstance(one, types.CodeType) or not isinstance(other, types.CodeType):
+        return type(one) is type(other) and one == other
+    plain = all(getattr(one, part) == getattr(other, part) for part in ("co_code", "co_names", "co_varnames"))
+    pairs = zip(one.co_consts, other.co_consts, strict=False)
+    return plain and len(one.co_consts) == len(other.co_consts) and all(_same(a, b) for a, b in pairs)
+
+
+{"stubs": stubs, "guard": guard}[JOB["do"]]()

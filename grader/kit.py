@@ -1,0 +1,44 @@
+"""What a student's kernel may import: a copy of the course's code and of the checks, and nothing else.
+
+Solutions, gradebook and other submissions are not in it. It is also what an isolated run binds in.
+"""
+
+import compileall
+import hashlib
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.course import Course
+
+LEFT_OUT = ("tests", "__pycache__", "*.ipynb", ".*")
+CHECKS, MAIN = "grader/checks.py", "code/main.py"
+
+
+@dataclass(frozen=True)
+class Kit:
+    """A folder to put on the path of a kernel. `digest` changes with any of its files."""
+
+    folder: Path
+    checks: str  # the text of the checks
+    main: str  # the text of main.py
+    digest: str
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {"PYTHONPATH": f"{self.folder / 'code'}:{self.folder}"}
+
+
+def make_kit(course: Course, folder: Path) -> Kit:
+    """Make the folder anew from the course's files."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(course.root / "code", folder / "code", ignore=shutil.ignore_patterns(*LEFT_OUT))
+    (folder / "grader").mkdir()
+    for name in ("grader/__init__.py", CHECKS):
+        shutil.copy(course.root / name, folder / name)
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
+    compileall.compile_dir(folder, quiet=2, legacy=False)
+    return Kit(folder, course.read(CHECKS), course.read(MAIN), digest.hexdigest())

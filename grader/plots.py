@@ -1,0 +1,2 @@
+def write_plots(rows, work, assignments):
+    return []
