@@ -97,7 +97,8 @@ def notebook_header(course: Course, lesson: Lesson) -> str:
 def exercise_header(course: Course, lesson: Lesson) -> str:
     """What stands below the title of an exercise."""
     task = lesson.exercise
-    links = [f"[Lesson {lesson.number}: {lesson.title}]({course.page(lesson.source)})"]
+    there = course.lesson_ready(lesson)
+    links = [f"[Lesson {lesson.number}: {lesson.title}]({course.page(lesson.source)})"] if there else []
     about = facts(minutes(task.minutes), task.difficulty, f"{task.points} points") if task else ""
     lines = [badge(course, lesson.release, f"exercise {lesson.number}"), facts(*links), about]
     return "\n\n".join(line for line in lines if line)
@@ -112,7 +113,7 @@ def around(course: Course, lesson: Lesson) -> tuple[Lesson | None, Lesson | None
 
 def lesson_map(course: Course) -> str:
     """The table of the lessons, with links to whatever is written."""
-    head = "| | Lesson | Notebook | Exercise | Quiz | Minutes | Difficulty | What you build |"
+    head = "| | Lesson | Notebook | Exercise | Quiz | Minutes (lesson + exercise) | Difficulty | What you build |"
     rows = [head, "|---|---|---|---|---|---|---|---|"]
     for lesson in course.lessons:
         rows.append(_row(course, lesson))

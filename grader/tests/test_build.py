@@ -426,6 +426,7 @@ def copy_for_nbgrader(source: Path, root: Path) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_every_release_is_what_stock_nbgrader_makes_of_the_same_source(tmp_path: Path) -> None:
     root = copy_for_nbgrader(REAL_ROOT, tmp_path / "course")
     releases = sorted(REAL_ROOT.glob("exercises/*/*.ipynb"))
