@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 from grader.course import Course, Lesson
 from grader.problem import BUILD, BuildError
+from grader.setup_cell import INVITATION
 
 OPENING = re.compile(r"^<!-- (?P<name>[a-z-]+): made by grader build from course\.toml -->\s*$")
 COLAB_BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
@@ -91,7 +92,7 @@ def notebook_header(course: Course, lesson: Lesson) -> str:
     if course.quiz_ready(lesson):
         links.append(f"[Quiz]({course.page(lesson.quiz_page)})")
     about = facts(minutes(lesson.minutes), lesson.difficulty, f"MCP revision {course.revision}")
-    return "\n\n".join([badge(course, lesson.notebook, f"lesson {lesson.number}"), facts(*links), about])
+    return "\n\n".join([badge(course, lesson.notebook, f"lesson {lesson.number}"), facts(*links), about, INVITATION])
 
 
 def exercise_header(course: Course, lesson: Lesson) -> str:
@@ -100,7 +101,7 @@ def exercise_header(course: Course, lesson: Lesson) -> str:
     there = course.lesson_ready(lesson)
     links = [f"[Lesson {lesson.number}: {lesson.title}]({course.page(lesson.source)})"] if there else []
     about = facts(minutes(task.minutes), task.difficulty, f"{task.points} points") if task else ""
-    lines = [badge(course, lesson.release, f"exercise {lesson.number}"), facts(*links), about]
+    lines = [badge(course, lesson.release, f"exercise {lesson.number}"), facts(*links), about, INVITATION]
     return "\n\n".join(line for line in lines if line)
 
 

@@ -10,6 +10,7 @@ from grader.course import Course
 from grader.notebook import code_cell
 
 SETUP_ID = "setup"
+INVITATION = "Run the cell below first: it finds the course's code, or fetches it."
 
 SETUP = '''\
 # @title Setup: run this cell first. It finds the course's code here, or fetches it from GitHub.
@@ -50,31 +51,27 @@ def find_course():
             return folder
 
 
-def git(*words):
-    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    subprocess.run(["git", *words], check=True, capture_output=True, text=True, timeout=300, env=environment)
-
-
 def clone_course():
     """Fetch what a notebook needs and no more: code/ and the checks."""
     if CLONE.exists():
         raise SetupFailed(f"The folder {CLONE.name} here is not this course: rename it, then run this cell again.")
+    address, sparse = f"https://github.com/{COURSE}", CLONE / ".git" / "info" / "sparse-checkout"
     options = ["--depth=1", f"--branch={BRANCH}", "--filter=blob:none", "--no-checkout"]
     options += ["--config=core.sparseCheckout=true", "--config=core.sparseCheckoutCone=false"]
+    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    quiet = {"check": True, "capture_output": True, "text": True, "timeout": 300, "env": environment}
     try:
-        git("clone", *options, f"https://github.com/{COURSE}", str(CLONE))
-        wanted = CLONE / ".git" / "info" / "sparse-checkout"
-        wanted.parent.mkdir(exist_ok=True)
-        wanted.write_text("/code/\\n/grader/__init__.py\\n/grader/checks.py\\n")
-        git("-C", str(CLONE), "checkout")
+        subprocess.run(["git", "clone", *options, address, str(CLONE)], **quiet)
+        sparse.parent.mkdir(exist_ok=True)
+        sparse.write_text("/code/\\n/grader/__init__.py\\n/grader/checks.py\\n")
+        subprocess.run(["git", "-C", str(CLONE), "checkout"], **quiet)
         return CLONE
     except (OSError, subprocess.SubprocessError) as error:
         shutil.rmtree(CLONE, ignore_errors=True)
         reason = (getattr(error, "stderr", "") or str(error)).strip().splitlines()[-1]
     raise SetupFailed(
-        f"The course's code could not be fetched from https://github.com/{COURSE} ({reason}). "
-        "With a network, run this cell again. Without one, download the repository as a zip file "
-        "elsewhere, unpack it here, and open the notebook inside it."
+        f"The course's code could not be fetched from {address} ({reason}). With a network, run this cell again. "
+        "Without one, download the repository as a zip file elsewhere, unpack it here, and open the notebook inside it."
     )
 
 
@@ -97,5 +94,6 @@ def setup_source(course: Course, *, checks: bool = False) -> str:
 
 
 def setup_cell(course: Course, *, checks: bool = False) -> NotebookNode:
-    """The setup cell itself. Colab shows its title and folds the code away."""
-    return code_cell(SETUP_ID, setup_source(course, checks=checks), cellView="form")
+    """The setup cell itself. Colab and JupyterLab fold its code away; the header says what it is."""
+    hidden = {"cellView": "form", "jupyter": {"source_hidden": True}}
+    return code_cell(SETUP_ID, setup_source(course, checks=checks), **hidden)
