@@ -1,0 +1,15 @@
+# %% [markdown]
+# Mistake: the first line that comes is taken for the reply, whatever its id.
+
+
+# %% id="task2" answer=true
+def handshake(process):
+    """Open the session with a server that has just started; returns what it said of itself."""
+    client = {"name": "exercise", "version": "1"}
+    params = {"protocolVersion": main.PROTOCOL_VERSION, "capabilities": {}, "clientInfo": client}
+    send(process, {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+    reply = receive(process)
+    if reply["result"]["protocolVersion"] != main.PROTOCOL_VERSION:
+        raise ValueError("another revision")
+    send(process, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    return reply["result"]
