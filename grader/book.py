@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,8 @@ class Marks:
     max_score: float
     late_seconds: float
     cells: dict[str, float | None]  # check cell → points
+    penalty: float = 0.0  # points taken off for being late; the score is without them
+    comments: dict[str, str] = field(default_factory=dict)  # answer cell → what a person wrote about it
 
 
 class Book:
@@ -145,7 +147,8 @@ class Book:
         penalty = sum(notebook.late_submission_penalty or 0 for notebook in submission.notebooks)
         cells = {g.name: None if g.auto_score is None and g.manual_score is None else g.score for g in grades}
         score = None if open_ else max(0.0, submission.score - penalty)
-        return Marks(score, submission.max_score, submission.total_seconds_late, cells)
+        comments = {c.name: c.manual_comment for n in submission.notebooks for c in n.comments if c.manual_comment}
+        return Marks(score, submission.max_score, submission.total_seconds_late, cells, penalty, comments)
 
     def _through(self, steps: list[Any], notebook: NotebookNode, slug: str, student: str) -> NotebookNode:
         """Hand a notebook through some of nbgrader's (or nbconvert's) preprocessors."""
