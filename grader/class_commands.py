@@ -146,3 +146,21 @@ def show_paths(written) -> None:
         console.print(f"Feedback: {written.feedback[0]}  ({len(written.feedback)} pages)", markup=False)
     for path in written.plots:
         console.print(f"Plot:     {path}", markup=False)
+
+
+@app.command("sample-class", epilog="Example: [bold]python -m grader sample-class grader/work/demo/submissions[/bold]")
+def sample_class(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write them; it must be new.")],
+) -> None:
+    """Write a class of submissions as they really come in, to try `grade` on.
+
+    Exit code 0: written. 2: the folder holds something else.
+    """
+    with sentences():
+        from grader.sample_class.make_class import make_class
+
+        try:
+            students = make_class(folder)
+        except FileExistsError as error:
+            fail(str(error))
+    console.print(f"{len(students)} students in {folder}.", markup=False)

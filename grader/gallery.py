@@ -39,7 +39,8 @@ def mistakes(course: Course) -> list[Mistake]:
     found = []
     for lesson in course.lessons:
         folder = course.root / "grader" / "wrong" / lesson.slug
-        table = tomllib.loads((folder / "expected.toml").read_text(encoding="utf-8")) if folder.is_dir() else {}
+        path = folder / "expected.toml"
+        table = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         for name, entry in table.items():
             lost = {int(task): message for task, message in entry.get("lost", {}).items()}
             found.append(Mistake(lesson, name, folder / f"{name}.py", entry["mistake"], lost))
