@@ -98,6 +98,9 @@ def _try(plan: Plan, source: str, step: Callable[[], None]) -> None:
         step()
     except BuildError as error:
         plan.problems.append(error.problem)
+    except ImportError as error:
+        sentence = f"Making files from it needs the package {error.name}, which is not installed."
+        plan.problems.append(Problem(source, sentence, "pip install -c constraints.txt -e '.[dev]'"))
     except Exception as error:  # a tool's own complaint about this source
         sentence = f"Making files from it failed with {type(error).__name__}: {error}."
         plan.problems.append(Problem(source, sentence, "look at what changed in it last"))
@@ -171,11 +174,8 @@ def _add_exercise(plan: Plan, course: Course, lesson: Lesson, execute: Execute) 
 
 
 def _add_quiz(plan: Plan, course: Course, lesson: Lesson, execute: Execute) -> None:
-    try:
-        from grader import quiz_format
-    except ImportError as error:
-        sentence = f"The quiz page cannot be made: {error}."
-        raise BuildError(lesson.quiz_source, sentence, "install the extra `grader`") from None
+    from grader import quiz_format
+
     path = course.root / lesson.quiz_source
     complaints = quiz_format.lint(path)
     for complaint in complaints:

@@ -104,6 +104,16 @@ def test_a_broken_source_costs_only_its_own_files(course: Course) -> None:
     assert [problem.path for problem in result.problems] == [SCRIPT]
 
 
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "nbgrader.converters", None)
+    assert sentences(build.check(course)) == [
+        f"{SCRIPT}: Making files from it needs the package nbgrader.converters, which is not installed. "
+        "To mend it: pip install -c constraints.txt -e '.[dev]'."
+    ]
+
+
 def test_with_another_version_of_a_tool_check_says_so_and_compares_the_rest(course: Course) -> None:
     edit(course, "constraints.txt", "nbgrader==", "nbgrader==0.")
     for path in (RELEASE, STEP):
