@@ -7,6 +7,7 @@ or on another machine. The cells that the grader puts in (`kernel_guard.py`) are
 import base64
 import builtins
 import copy
+import json
 import secrets
 import types
 import zlib
@@ -17,11 +18,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.assignment import is_check, is_locked
+from grader.kernel_guard import MIME, seal
 from grader.kit import Kit
 from grader.run import HELPER, NOT_RUN, Limits, run_notebook
 
 GUARD = Path(__file__).with_name("kernel_guard.py")
-GUARD_MIME = "application/vnd.mcp-course.guard+json"
 NO_STAGE = ("setup", "hand_in")  # locked cells that define nothing for the checks
 BUILTINS = sorted(  # all but `input`, which the kernel sets anew for each cell
     name
@@ -93,30 +94,27 @@ def _with_guards(job: Job) -> tuple[NotebookNode, dict[str, str]]:
         cell = nbformat.v4.new_code_cell(CELL.format(text, {"do": do, **more}), metadata={HELPER: True})
         return cell
 
-    def guard() -> NotebookNode:
+    def guard(last: bool = False) -> NotebookNode:
         word = secrets.token_hex(8)
-        known: dict[str, object] = {
-            "builtins": BUILTINS,
-            "checks": job.kit.checks,
-            "main": job.kit.main,
-            "stage": [s for s in stage if s.strip()],
-        }
-        cell = helper("guard", word=word, **known)
+        known: dict[str, object] = {"builtins": BUILTINS, "prints": job.kit.prints, "stage": stage}
+        cell = helper("guard", word=word, last=last, checks=job.kit.checks if last else "", **known)
         words[cell.id] = word
         return cell
 
     cells = [helper("stubs")]
     for cell in made.cells:
         cells += [guard(), cell, guard()] if is_check(cell) else [cell]
-    made.cells = [*cells, guard()]
+    made.cells = [*cells, guard(last=True)]
     return made, words
 
 
 def _record(cell: NotebookNode, word: str) -> dict | None:
     """What this guard left, if it is really this guard's."""
-    found = [output.data[GUARD_MIME] for output in cell.outputs if GUARD_MIME in output.get("data", {})]
-    honest = len(found) == 1 and isinstance(found[0], dict) and found[0].get("word") == word
-    return found[0] if honest else None
+    found = [output.data[MIME] for output in cell.outputs if MIME in output.get("data", {})]
+    if len(found) != 1 or not isinstance(found[0], dict):
+        return None
+    text = str(found[0].get("text"))
+    return json.loads(text) if found[0].get("seal") == seal(word, text) else None
 
 
 def _silent(cell: NotebookNode) -> list[str]:

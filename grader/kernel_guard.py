@@ -11,14 +11,18 @@ Standard library only. Nothing of the course is imported under its own name.
 
 import ast
 import builtins
+import hashlib
+import json
 import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
 MIME = "application/vnd.mcp-course.guard+json"
-SHELL: Any = globals()["SHELL"]  # both given by the cell that runs this text
-JOB: dict[str, Any] = globals()["JOB"]
+CHECKS = "grader.checks"
+NO_PRINTS = ("SEED",)  # constants that differ from run to run
+SHELL: Any = globals().get("SHELL")  # both given by the cell that runs this text
+JOB: dict[str, Any] = globals().get("JOB", {})
 HOOKS = ("run_cell", "run_cell_async", "run_ast_nodes", "run_code", "transform_cell", "transform_ast", "showtraceback")
 IPYTHON = ("IPython", "ipykernel", "traitlets", "matplotlib_inline")  # packages whose hooks are no student's
 
@@ -66,16 +70,22 @@ def _colab() -> None:
 
 
 def guard() -> None:
-    """Look at everything that a verdict depends on, and leave a record."""
+    """Look at everything that a verdict depends on, and leave a sealed record."""
     problems: list[str] = []
-    for look in (_shell_hooks, _builtins, _modules):
+    for look in (_shell_hooks, _builtins, _modules, *([_fresh_canary] if JOB["last"] else [])):
         try:
             problems += look()
         except Exception as error:
             problems.append(f"the checks could not be looked at ({type(error).__name__}).")
     restored = [] if problems else _put_back()
-    record = {"word": JOB["word"], "problems": problems, "restored": restored}
-    SHELL.display_pub.publish(data={MIME: record}, metadata={})
+    text = json.dumps({"problems": problems, "restored": restored})
+    publisher = SHELL.display_pub
+    type(publisher).publish(publisher, data={MIME: {"text": text, "seal": seal(JOB["word"], text)}}, metadata={})
+
+
+def seal(word: str, text: str) -> str:
+    """What only somebody who knows the word of this guard can add to a text."""
+    return hashlib.sha256(f"{word} {text}".encode()).hexdigest()
 
 
 def _shell_hooks() -> Iterator[str]:
@@ -123,46 +133,72 @@ def _is_pythons(value: Any) -> bool:
 
 
 def _modules() -> Iterator[str]:
-    """The course's modules in this kernel beside fresh ones from the course's text."""
-    theirs = sys.modules.get("grader.checks")
-    if theirs is None:
-        if "checks" in SHELL.user_ns:
-            yield "the checks were taken away."
-        return
-    fresh = _fresh("checks", JOB["checks"])
-    try:
-        yield from fresh.verify(theirs)
+    """The course's modules in this kernel, beside what the grader knows of them."""
+    for name, known in JOB["prints"].items():
+        module, said = sys.modules.get(name), "the checks" if name == CHECKS else f"the course's {name}.py"
+        if module is None:
+            if name == CHECKS and "checks" in SHELL.user_ns:
+                yield "the checks were taken away."
+            continue
+        mine = prints(module)
+        changed = sorted(label for label in known.keys() | mine.keys() if known.get(label) != mine.get(label))
+        if changed:
+            yield f"{said} were changed: {', '.join(changed[:5])}."
+        elif name == CHECKS:
+            yield from module.canary()
+
+
+def _fresh_canary() -> Iterator[str]:
+    """The same from a fresh copy of the checks, which no answer has seen."""
+    if CHECKS in sys.modules:
+        fresh = types.ModuleType(f"course_{JOB['word']}")
+        sys.modules[fresh.__name__] = fresh  # dataclasses look their module up
+        exec(compile(JOB["checks"], "checks.py", "exec"), vars(fresh))
+        del sys.modules[fresh.__name__]
+        sys.modules["course_fresh"] = fresh
+        fresh.__name__ = "course_fresh"
         yield from fresh.canary()
-        yield from theirs.canary()
-        other = [name for name, value in vars(fresh).items() if _constant(value) and vars(theirs).get(name) != value]
-        other = [name for name in other if name not in ("SEED", "__name__")]
-        if other:
-            yield f"the checks were changed: {', '.join(other[:5])}."
-        main = sys.modules.get("main")
-        if main is not None:
-            ours, mine = fresh.fingerprint(_fresh("main", JOB["main"])), fresh.fingerprint(main)
-            changed = [name for name in sorted(ours) if ours[name] != mine.get(name)]
-            if changed:
-                yield f"the course's main.py was changed in memory: {', '.join(changed[:5])}."
-    finally:
-        for name in ("checks", "main"):
-            sys.modules.pop(_secret(name), None)
 
 
-def _secret(name: str) -> str:
-    return f"course_{name}_{JOB['word']}"
+def prints(module: types.ModuleType) -> dict[str, str]:
+    """Each function, method and constant of a module as a short text: equal for equal sources."""
+    found = {}
+    for name, value in vars(module).items():
+        mine = isinstance(value, type) and value.__module__ == module.__name__
+        for label, item in [
+            (name, value),
+            *[(f"{name}.{key}", item) for key, item in (vars(value) if mine else {}).items()],
+        ]:
+            for part, function in _functions(item):
+                if "." in label or function.__module__ == module.__name__:
+                    found[label + part] = _short(describe(function.__code__))
+            if isinstance(item, (str, int, float)) and label not in NO_PRINTS and "__" not in label:
+                found[label] = _short(repr(item))
+    return found
 
 
-def _fresh(name: str, text: str) -> types.ModuleType:
-    """A module made from the course's text, under a name that nobody else has."""
-    module = types.ModuleType(_secret(name))
-    sys.modules[module.__name__] = module  # dataclasses look their module up
-    exec(compile(text, f"{name}.py", "exec"), vars(module))
-    return module
+def _functions(item: Any) -> list[tuple[str, types.FunctionType]]:
+    """The functions in an attribute: in a property, a static method or behind a decorator, too."""
+    if isinstance(item, property):
+        inner = [(".get", item.fget), (".set", item.fset)]
+    else:
+        inner = [("", getattr(item, "__func__", item)), ("", getattr(item, "__wrapped__", None))]
+    return [(part, function) for part, function in inner if isinstance(function, types.FunctionType)]
 
 
-def _constant(value: Any) -> bool:
-    return isinstance(value, (str, int, float, types.ModuleType))
+def describe(code: types.CodeType) -> str:
+    """What a piece of code does, wherever it stands."""
+    return f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {[_constant(item) for item in code.co_consts]}"
+
+
+def _constant(item: Any) -> str:
+    if isinstance(item, types.CodeType):
+        return describe(item)
+    return str(sorted(map(repr, item))) if isinstance(item, frozenset) else repr(item)
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _put_back() -> list[str]:
@@ -187,26 +223,22 @@ def _definitions(text: str) -> Iterator[tuple[str, Callable[[Any], bool]]]:
     }
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef) and not node.decorator_list:
-            yield node.name, lambda value, code=nested[node.name]: _same(getattr(value, "__code__", None), code)
+            yield node.name, lambda value, code=nested[node.name]: _is(value, code)
         elif isinstance(node, ast.ClassDef):
             methods = {code.co_name: code for code in nested[node.name].co_consts if isinstance(code, types.CodeType)}
             yield node.name, lambda value, methods=methods: _same_class(value, methods)
+
+
+def _is(value: Any, code: types.CodeType) -> bool:
+    return isinstance(value, types.FunctionType) and describe(value.__code__) == describe(code)
 
 
 def _same_class(value: Any, methods: dict[str, types.CodeType]) -> bool:
     if not isinstance(value, type):
         return False
     mine = {name: item.__code__ for name, item in vars(value).items() if isinstance(item, types.FunctionType)}
-    return all(name in methods and _same(code, methods[name]) for name, code in mine.items())
+    return all(name in methods and describe(code) == describe(methods[name]) for name, code in mine.items())
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether two pieces of code do the same, wherever they stand."""
-    if not isinstance(one, types.CodeType) or not isinstance(other, types.CodeType):
-        return type(one) is type(other) and one == other
-    plain = all(getattr(one, part) == getattr(other, part) for part in ("co_code", "co_names", "co_varnames"))
-    pairs = zip(one.co_consts, other.co_consts, strict=False)
-    return plain and len(one.co_consts) == len(other.co_consts) and all(_same(a, b) for a, b in pairs)
-
-
-{"stubs": stubs, "guard": guard}[JOB["do"]]()
+if JOB:
+    {"stubs": stubs, "guard": guard}[JOB["do"]]()

@@ -6,10 +6,13 @@ Solutions, gradebook and other submissions are not in it. It is also what an iso
 import compileall
 import hashlib
 import shutil
+import sys
+import types
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course import Course
+from grader.kernel_guard import prints
 
 LEFT_OUT = ("tests", "__pycache__", "*.ipynb", ".*")
 CHECKS, MAIN = "grader/checks.py", "code/main.py"
@@ -21,7 +24,7 @@ class Kit:
 
     folder: Path
     checks: str  # the text of the checks
-    main: str  # the text of main.py
+    prints: dict[str, dict[str, str]]  # module → what its functions are, for the guards
     digest: str
 
     @property
@@ -41,4 +44,19 @@ def make_kit(course: Course, folder: Path) -> Kit:
     for path in files:
         digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
     compileall.compile_dir(folder, quiet=2, legacy=False)
-    return Kit(folder, course.read(CHECKS), course.read(MAIN), digest.hexdigest())
+    texts = {"grader.checks": course.read(CHECKS), "main": course.read(MAIN)}
+    return Kit(folder, texts["grader.checks"], {n: _prints(n, text) for n, text in texts.items()}, digest.hexdigest())
+
+
+def _prints(name: str, text: str) -> dict[str, str]:
+    """What a guard must find in this module."""
+    module = types.ModuleType(name)
+    before = sys.modules.get(name)
+    sys.modules[name] = module  # dataclasses look their module up
+    try:
+        exec(compile(text, f"{name}.py", "exec"), vars(module))
+    finally:
+        sys.modules.pop(name)
+        if before is not None:
+            sys.modules[name] = before
+    return prints(module)

@@ -39,7 +39,7 @@ def read_cells(data: bytes) -> tuple[NotebookNode, list[str]]:
         raise Unreadable("it is a notebook without any cell")
     if len(kept) < len(cells):
         notes.append(f"{len(cells) - len(kept)} things in the file were no cells; they were left out.")
-    return nbformat.v4.new_notebook(cells=kept, metadata={}), notes
+    return NotebookNode({"nbformat": FORMAT, "nbformat_minor": 5, "metadata": NotebookNode(), "cells": kept}), notes
 
 
 def _document(data: bytes) -> dict[str, Any]:

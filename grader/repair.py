@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from grader.assignment import Assignment, is_answer, is_check, is_graded, is_locked, label
 from grader.matching import Match, match, text
 
+STUB = "raise NotImplementedError"  # stands in an answer that nobody has written
 VIEW_IN_GITHUB = "view-in-github"  # the id of the badge that Colab puts on top
 MARKS = ("grade", "solution", "locked", "points")  # of nbgrader, whose change is worth a sentence
 
@@ -27,7 +28,7 @@ class Repaired:
     notebook: NotebookNode
     repairs: tuple[str, ...]
     flags: tuple[str, ...]
-    answered: int  # answers that are no longer as they were released
+    answered: int  # answers that somebody has written
 
 
 def repair(cells: list[NotebookNode], assignment: Assignment) -> Repaired:
@@ -40,13 +41,12 @@ def repair(cells: list[NotebookNode], assignment: Assignment) -> Repaired:
         cells[place], more, flag = _restored(cells[place], release[name], assignment)
         repairs += more
         flags += flag
-    answered = sum(
-        is_answer(release[name]) and text(cells[place]) != text(release[name]) for place, name in found.names.items()
-    )
+    answers = [(cells[place], release[name]) for place, name in found.names.items() if is_answer(release[name])]
+    answered = sum(text(mine) != text(theirs) and STUB not in mine.source for mine, theirs in answers)
     ordered, more = _in_order(cells, assignment, found)
     ordered, restored = _complete(ordered, assignment)
+    _name_the_rest(ordered)
     notebook = nbformat.v4.new_notebook(cells=ordered, metadata=copy.deepcopy(assignment.release.metadata))
-    _name_the_rest(notebook)
     return Repaired(notebook, (*repairs, *more, *restored), tuple(flags), answered)
 
 
@@ -153,10 +153,10 @@ def _own(cell: NotebookNode) -> NotebookNode:
     return cell
 
 
-def _name_the_rest(notebook: NotebookNode) -> None:
+def _name_the_rest(cells: list[NotebookNode]) -> None:
     """Give each added cell an id that no other has."""
-    taken = {cell.get("id") for cell in notebook.cells}
-    for number, cell in enumerate(notebook.cells, 1):
+    taken = {cell.get("id") for cell in cells}
+    for number, cell in enumerate(cells, 1):
         if not cell.get("id"):
             name = f"added-{number}"
             while name in taken:

@@ -13,6 +13,7 @@ import contextlib
 import copy
 import os
 import secrets
+import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
@@ -153,7 +154,8 @@ def _bare(runtime: Path) -> dict[str, str]:
 
 async def _start(client: BoundedClient, environment: dict[str, str], folder: Path) -> None:
     """Start the kernel and wait until it answers."""
-    await client.async_start_new_kernel(env=environment, cwd=str(folder))
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}  # what a kernel says beside its cells
+    await client.async_start_new_kernel(env=environment, cwd=str(folder), **quiet)
     await client.async_start_new_kernel_client()
 
 
@@ -167,7 +169,8 @@ async def _run_cell(client: BoundedClient, cell: NotebookNode, index: int, secon
         done, _ = await asyncio.wait({task}, timeout=GRACE_SECONDS)
         if not done:
             task.cancel()
-            await asyncio.wait({task}, timeout=GRACE_SECONDS)
+            done, _ = await asyncio.wait({task}, timeout=GRACE_SECONDS)
+            _ = [ended.exception() for ended in done if not ended.cancelled()]  # asked for, or asyncio complains
             raise TimeoutError
         cell.outputs.append(_error(TIMEOUT, f"The cell was stopped after {seconds:.0f} seconds."))
     task.result()

@@ -46,8 +46,8 @@ merge_reject = call = merge_ambiguous = call_or_refuse = lambda *args: Yes()
 BUILTINS = """
 import builtins
 
-builtins.isinstance = lambda value, kind: True
 builtins.all = lambda values: True
+builtins.sorted = lambda values, **kwargs: []
 """
 PATCHED = """
 checks.difference = lambda actual, expected, where="": None
