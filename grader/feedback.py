@@ -29,7 +29,7 @@ STATUS = {
 STYLE = """
 :root{color-scheme:light dark;--line:#8884;--good:#0072b2;--bad:#b34700;--soft:#8881}
 @media(prefers-color-scheme:dark){:root{--good:#6cb6ea;--bad:#f0975a}}
-body{font:1rem/1.5 system-ui,sans-serif;max-width:46rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere}
+body{font:1rem/1.5 system-ui,sans-serif;max-width:50rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere}
 h1{font-size:1.4rem;line-height:1.25;margin:.2rem 0}h2{font-size:1.15rem;margin:2rem 0 .5rem}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.35rem .5rem .35rem 0;vertical-align:top}
 tr+tr td,tr+tr th{border-top:1px solid var(--line)}td:last-child{text-align:right;white-space:nowrap}
@@ -37,8 +37,8 @@ th{font-weight:400}.sum th,.sum td{font-weight:700}
 .verdict{border-left:.4rem solid var(--bad);background:var(--soft);padding:.5rem .8rem;margin:.5rem 0}
 .good{border-color:var(--good)}.note{font-size:.92rem}
 pre{background:var(--soft);padding:.6rem .8rem;margin:.5rem 0;font:.85rem/1.4 ui-monospace,monospace;
-white-space:pre-wrap;overflow-wrap:anywhere}
-summary{cursor:pointer}
+overflow-x:auto;tab-size:4}
+@media(max-width:30rem){pre{font-size:.75rem}}
 """
 
 
