@@ -562,7 +562,8 @@ def dies_mid_call() -> None:
 
 @mode
 def closes_pipes() -> None:
-    """Closes stdout in a call (--how stdin: stdin; both) but lives on."""
+    """Closes stdout in a call (--how stdin: stdin; both) but lives on, whatever SIGTERM says."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
     def close(request: Message) -> None:
         for descriptor in {"stdin": [0], "both": [0, 1]}.get(options.how, [1]):
@@ -594,6 +595,29 @@ def fails_to_restart() -> None:
 
 
 @mode
+def replies_then_dies() -> None:
+    """Writes a reply of 60 000 characters and is gone before anybody can have read it."""
+
+    def last_words(request: Message) -> NoReturn:
+        send(reply(request, text("w" * 60_000)))
+        end()
+
+    serve(tools={"last_words": last_words})
+
+
+@mode
+def slow_restart() -> None:
+    """The first life is good; a later one waits at its gate before it lists its tools. Needs --starts."""
+
+    def list_after_gate(request: Message) -> Message:
+        if start_number > 1:
+            wait_at_gate()
+        return list_tools(request)
+
+    serve({"tools/list": list_after_gate})
+
+
+@mode
 def reply_of_the_dead() -> None:
     """In its first life it dies in a call; a grandchild that holds its pipe replies after the gate. Needs --starts."""
 
@@ -608,15 +632,18 @@ def reply_of_the_dead() -> None:
             os._exit(0)
         end()
 
-    serve(tools={"haunt": haunt})
+    serve(tools={"haunt": haunt, "never": lambda request: None})
 
 
 @mode
 def leaves_a_grandchild() -> None:
-    """Starts a process of its own that outlives it, as `npx` does. --how stubborn: it ignores SIGTERM as well."""
+    """Starts a process that outlives it, as `npx` does. --how stubborn: ignores SIGTERM; chatty: writes for ever."""
     if os.fork() == 0:
         if options.how == "stubborn":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while options.how == "chatty":
+            write(b"still here\n", to=1)
+            write(b"still here\n", to=2)
         stay()
     serve()
 
