@@ -21,7 +21,7 @@ import signal
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 Message = dict[str, Any]
@@ -45,12 +45,12 @@ received: list[Message] = []  # all that the client wrote, in order
 own_ids = itertools.count(1)  # both sides count from 1: an id says nothing about who asked
 
 
-def cut_nowhere(data: bytes) -> list[bytes]:
+def whole(data: bytes) -> Iterable[bytes]:
     """The pieces in which `send` writes: here, one."""
     return [data]
 
 
-cut: Callable[[bytes], list[bytes]] = cut_nowhere
+cut: Callable[[bytes], Iterable[bytes]] = whole
 line_end = b"\n"
 
 
@@ -362,7 +362,7 @@ def banners() -> None:
     """Prints to stdout before, between and after its messages: text, colours, JSON that is no message."""
     noise = [b"Server running on stdio", b"", b"\x1b[32mready\x1b[0m", b'{"level": "info"}', b"42", b"null"]
 
-    def with_noise(data: bytes) -> list[bytes]:
+    def with_noise(data: bytes) -> Iterable[bytes]:
         return [line + b"\n" for line in noise] + [data] + [b'"done"\n', b"{'not': 'json'}\n", b"[]\n"]
 
     global cut
@@ -374,16 +374,20 @@ def banners() -> None:
 def odd_frames() -> None:
     """Right messages, cut up as --how says: bytes, halves (each read on its own), crlf."""
 
+    def single_bytes(data: bytes) -> Iterator[bytes]:
+        yield from (bytes([byte]) for byte in data)
+
     def halves(data: bytes) -> Iterator[bytes]:
-        for start in (0, len(data) // 2):
-            yield data[start : start + len(data) // 2 or None] if start == 0 else data[start:]
-            wait_until_read()
+        yield data[: len(data) // 2]
+        wait_until_read()
+        yield data[len(data) // 2 :]
+        wait_until_read()
 
     global cut, line_end
     if options.how == "crlf":
         line_end = b"\r\n"
     else:
-        cut = {"bytes": lambda data: [bytes([byte]) for byte in data], "halves": halves}[options.how]  # type: ignore
+        cut = {"bytes": single_bytes, "halves": halves}[options.how]
     serve()
 
 
@@ -575,21 +579,8 @@ def closes_pipes() -> None:
 
 @mode
 def crash_loop() -> None:
-    """Starts well, then dies; after --count such lives it stays. Needs --starts."""
-
-    def list_and_end(request: Message) -> Message:
-        if start_number <= options.count:
-            send(reply(request, list_tools(request)))
-            end()
-        return list_tools(request)
-
-    serve({"tools/list": list_and_end})
-
-
-@mode
-def fails_to_restart() -> None:
-    """The first life is good, until the tool `die`; every later one exits at once. Needs --starts."""
-    if start_number > 1:
+    """The first life is good, until the tool `die`; the second to the --count-th exit at once. Needs --starts."""
+    if 1 < start_number <= options.count:
         end()
     serve()
 
