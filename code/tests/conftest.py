@@ -123,10 +123,9 @@ class Leaks:
             thread.join(1)
         found = [f"thread {thread.name!r} runs on" for thread in set(threading.enumerate()) - self.threads]
         now = descriptors()
-        new = sorted(now.items() - self.descriptors.items())
-        found += (
-            [f"descriptor {number} is open: {name}" for number, name in new] if len(now) > len(self.descriptors) else []
-        )
+        if len(now) > len(self.descriptors):
+            new = sorted(now.items() - self.descriptors.items())
+            found += [f"descriptor {number} is open: {name}" for number, name in new]
         found += [f"child {pid} is there: {name}" for pid, name in children().items() if pid not in self.children]
         if mark:
             found += [f"process {pid} is alive: {name}" for pid, name in self.wait_for_the_killed(mark).items()]
