@@ -136,7 +136,7 @@ class Member:
         if isinstance(error, RequestTimeout):
             what = f"it was not ready within its start_timeout of {self.config.start_timeout:g} s: {error}"
         else:
-            what = error.reason if isinstance(error, ServerDied) else str(error)
+            what = (session and session.ended) or str(error)
         lines = [f"server {self.name!r} did not start: {what}", f"command: {show_command(self.config)}"]
         lines += space_hints(self.config)
         tail = session.transport.stderr_tail()[-STDERR_SHOWN:] if session else ()

@@ -227,7 +227,9 @@ class Namespace:
         bare = name.rsplit("/", 1)[-1]
         same = [one for one, tool in self.table.items() if tool.local_name in (name, bare) or tool.model_name == name]
         similar = difflib.get_close_matches(name, self.table, SUGGESTIONS)
-        return list(dict.fromkeys([*same, *similar]))[:SUGGESTIONS]
+        close = difflib.get_close_matches(bare, {tool.local_name for tool in self.table.values()}, SUGGESTIONS)
+        spelled = [one for one, tool in self.table.items() if tool.local_name in close]
+        return list(dict.fromkeys([*same, *similar, *spelled]))[:SUGGESTIONS]
 
     def browse(self, prefix: str = "") -> list[str]:
         """The canonical names that begin with `prefix`, sorted."""
