@@ -34,8 +34,8 @@ STDERR_SHOWN = 5  # lines of stderr below the table of `doctor`
 EXAMPLES = {
     "tools": "example: python -m mcp_harness tools servers.json\n"
     "         python -m mcp_harness tools -- npx -y @modelcontextprotocol/server-everything",
-    "call": "example: python -m mcp_harness call servers.json files/search '{\"query\": \"plan\"}'\n"
-    "         python -m mcp_harness call search '{\"query\": \"plan\"}' -- python code/servers/notes.py",
+    "call": 'example: python -m mcp_harness call servers.json files/search \'{"query": "plan"}\'\n'
+    '         python -m mcp_harness call search \'{"query": "plan"}\' -- python code/servers/notes.py',
     "doctor": "example: python -m mcp_harness doctor servers.json\n"
     "         python -m mcp_harness doctor -- python code/servers/notes.py",
 }

@@ -71,6 +71,6 @@ class Answering:
             reply = wire.result(request.id, body)
             wire.encode(reply)
             return reply
-        except Exception as error:
+        except BaseException as error:  # SystemExit too: in this thread it would end nothing but the answer
             text = f"the client's handler of {request.method} failed: {type(error).__name__}: {error}"
             return wire.error(request.id, wire.INTERNAL_ERROR, text)

@@ -24,6 +24,7 @@ ERAS = ("auto", "2025-11-25", "2026-07-28")
 REMOTE_TYPES = ("http", "sse", "streamable-http", "streamableHttp")
 ENTRY_KEYS = ("command", "args", "env", "cwd", "type", "start_timeout", "call_timeout", "restart", "era")
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+LONGEST_TIMEOUT = 7 * 24 * 3600.0  # seconds, a week: nothing waits for ever
 NO_URL = "it is configured with a URL, and this client speaks stdio only: give a command instead"
 
 
@@ -66,8 +67,8 @@ class ServerConfig:
             raise self._mistake("cwd", self.cwd, "a folder")
         for key in ("start_timeout", "call_timeout"):
             value = getattr(self, key)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-                raise self._mistake(key, value, "a number of seconds above 0")
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST_TIMEOUT:
+                raise self._mistake(key, value, f"a number of seconds above 0, at most {LONGEST_TIMEOUT:g}")
         if self.restart not in RESTARTS:
             raise self._mistake("restart", self.restart, f"one of {', '.join(RESTARTS)}")
         if self.era not in ERAS:

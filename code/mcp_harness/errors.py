@@ -50,9 +50,9 @@ class UnknownTool(UsageError, LookupError):
     def __init__(self, name: str, suggestions: Sequence[str] = (), detail: str = "") -> None:
         self.name = name
         self.suggestions = tuple(suggestions)
-        why = detail or "no server offers it"
+        self.detail = detail or "no server offers it; nothing was called"
         hint = f" Did you mean {' or '.join(map(repr, self.suggestions))}?" if self.suggestions else ""
-        super().__init__(f"unknown tool {name!r}: {why}; nothing was called.{hint}")
+        super().__init__(f"unknown tool {name!r}: {self.detail}.{hint}")
 
 
 class AmbiguousTool(UsageError, LookupError):

@@ -36,7 +36,7 @@ class ServerStatus:
 
     name: str
     state: str  # "starting" | "ready" | "restarting" | "failed" | "closed"
-    reason: str | None  # why it is not ready, or what is odd about it
+    reason: str | None  # why it is not ready
     pid: int | None
     era: str | None  # the revision that is spoken, None before the session is open
     tools: int  # how many of its tools the host offers

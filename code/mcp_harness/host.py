@@ -24,7 +24,7 @@ from typing import Any
 from . import wire
 from .callbacks import Callbacks, Handler
 from .clock import Clock, SystemClock, as_clock
-from .config import ServerConfig, check_configs
+from .config import LONGEST_TIMEOUT, ServerConfig, check_configs
 from .errors import ArgumentsError, BadReply, ConfigError, HostClosed, RpcError, UnknownServer, UnknownTool
 from .events import Dispatcher, Event, ServerStatus
 from .member import Changes, Member
@@ -73,9 +73,8 @@ class Host:
         self._members = {config.name: Member(config, self) for config in self._configs}
         self._max_starting, self._wait = max_starting, wait
         self._naming = threading.Lock()  # guards the namespace
-        self._due = threading.Condition()  # notified when a restart is planned, a start has ended, or on close
+        self._due = threading.Condition()  # notified when a server's state has changed, and on close
         self._starting: deque[Member] = deque()
-        self._settled = 0  # servers whose first start has ended
         self._jobs: set[threading.Thread] = set()
         self._open = self._closed = False
 
@@ -93,7 +92,7 @@ class Host:
                 self.run(self._start_some, "mcp-start")
             if self._wait:
                 with self._due:
-                    while self._settled < len(self._members):
+                    while any(member.state == "starting" for member in self._members.values()):
                         self._due.wait()
                 self._settle()
         except BaseException:
@@ -126,16 +125,11 @@ class Host:
     def _start_some(self) -> None:
         """Start one server after the other, until none is left; several threads do this."""
         while True:
-            with contextlib.suppress(IndexError):
+            try:
                 member = self._starting.popleft()
-                try:
-                    member.first_start()
-                finally:
-                    with self._due:
-                        self._settled += 1
-                        self._due.notify_all()
-                continue
-            return
+            except IndexError:
+                return
+            member.first_start()
 
     def _supervise(self) -> None:
         """Sleep until a restart is due, start it in a thread of its own, and so on until close."""
@@ -173,9 +167,10 @@ class Host:
         self._check_open()
         if arguments is not None and not isinstance(arguments, Mapping):
             raise ArgumentsError(f"tool {name!r}: the arguments are {arguments!r}, but they have to be a dict")
-        tool = self._settle().lookup(name)
+        tool = self._lookup(name)
         member = self._members[tool.server_name]
-        deadline = time.monotonic() + (member.config.call_timeout if timeout is None else timeout)
+        seconds = member.config.call_timeout if timeout is None else min(timeout, LONGEST_TIMEOUT)
+        deadline = time.monotonic() + seconds
         session = member.ready_session()
         params = {"name": tool.local_name, "arguments": dict(arguments or {})}
         try:
@@ -190,6 +185,16 @@ class Host:
         if result.is_error and says_unknown(result.text, tool.local_name) and self._is_gone(tool, deadline):
             raise self._gone(tool)
         return result
+
+    def _lookup(self, name: str) -> MergedTool:
+        try:
+            return self._settle().lookup(name)
+        except UnknownTool as error:
+            absent = [f"{m.name} is {m.state}" for m in self._members.values() if m.state != "ready"]
+            if not absent:
+                raise
+            detail = f"{error.detail} (not all servers are there: {', '.join(absent)}; see host.status())"
+            raise UnknownTool(name, error.suggestions, detail) from None
 
     def _is_gone(self, tool: MergedTool, deadline: float) -> bool:
         """After an answer that may mean "no such tool": one refresh, then the table tells."""
@@ -206,7 +211,6 @@ class Host:
 
     def status(self) -> dict[str, ServerStatus]:
         """How each server is, in configuration order. Also after close."""
-        self._settle()
         return {name: member.status() for name, member in self._members.items()}
 
     def refresh(self, server: str) -> list[str]:
@@ -230,7 +234,7 @@ class Host:
         Raises RequestTimeout, or the error that made the server fail.
         """
         member = self._member(server)
-        member.wait_ready(member.config.start_timeout if timeout is None else timeout)
+        member.wait_ready(member.config.start_timeout if timeout is None else min(timeout, LONGEST_TIMEOUT))
 
     def _member(self, server: str) -> Member:
         self._check_open()
@@ -266,7 +270,7 @@ class Host:
         return difference
 
     def count_tools(self, server: str) -> int:
-        """How many tools of a server are in the table."""
+        """How many tools of a server are offered."""
         return self.namespace.counts()[server]
 
     def run(self, job: Callable[[], object], name: str) -> None:
@@ -283,7 +287,7 @@ class Host:
         thread.start()
 
     def wake(self) -> None:
-        """A restart was planned: look again how long to sleep."""
+        """A server's state has changed."""
         with self._due:
             self._due.notify_all()
 

@@ -28,10 +28,11 @@ from .pending import Failure
 from .restart import Backoff
 from .session import Session
 from .tools import SetAside, read_tools
-from .transport import Spawn, show_command, shut_down, space_hints
+from .transport import LAST_GRACE, Spawn, show_command, shut_down, space_hints, still_running
 from .wire import Message
 
 STDERR_SHOWN = 5  # lines of stderr in a reason: the last ones name the mistake
+SPAWN_GRACE = 5.0  # seconds for a process that is being started when the host closes
 EXIT_NEWS = 0.05  # seconds for a reader to notice that its process has ended
 
 Changes = dict[str, list[str]]  # "added", "removed", "changed" → canonical names
@@ -85,7 +86,7 @@ class Member:
             session = self._spawn()
             tools = self._open(session)
             return self._become_ready(session, tools)
-        except HarnessError as error:
+        except Exception as error:
             failure = self._start_error(error, session)
             self._start_failed(failure, session)
             if session is not None:
@@ -96,6 +97,7 @@ class Member:
         if self.config.problem:
             raise SpawnError(self.name, f"server {self.name!r} was not started: {self.config.problem}")
         era = eras.choose(self.name, self.config.era)
+        still_running([old.transport for old in self._sessions], LAST_GRACE)  # two at once would fight for their files
         with self._spawning:
             if self._closed:
                 raise HostClosed(f"the host was closed before server {self.name!r} was started")
@@ -103,11 +105,14 @@ class Member:
             session = Session(self.config, era, self._home.callbacks, self, self._home.spawn, self._generation)
             with self.changed:
                 self.session = session
+                self.error = None
                 self._sessions = [one for one in self._sessions if not one.transport.done.is_set()] + [session]
         session.transport.start()
         return session
 
     def _open(self, session: Session) -> list[Message]:
+        if self._closed:
+            raise HostClosed(f"the host was closed while server {self.name!r} was being started")
         deadline = time.monotonic() + self.config.start_timeout
         session.open(deadline)
         self._list_dirty = False
@@ -118,25 +123,27 @@ class Member:
             if self.session is not session or session.ended is not None:
                 raise ServerDied(self.name, session.ended or "another start took its place")
             changes = self._home.install(self.name, tools)
-            self.state, self.error, self.retry_at = "ready", None, None
+            self.state, self.reason, self.error, self.retry_at = "ready", None, None, None
             self._ready_at = self._home.clock.now()
             self._was_ready = True
             self._tell("ready", tools=len(tools), pid=session.transport.pid, generation=session.generation)
             if self._backoff.recovered():
                 self._tell("recovered", generation=session.generation)
-            self.changed.notify_all()
+            self._announce()
         if self._list_dirty:
             self.on_list_changed(session)
         return changes
 
-    def _start_error(self, error: HarnessError, session: Session | None) -> HarnessError:
+    def _start_error(self, error: Exception, session: Session | None) -> HarnessError:
         """The same failure as an error of the start, with all that a person needs to mend it."""
-        if isinstance(error, SpawnError | HostClosed) or self._closed:
+        if isinstance(error, SpawnError | HostClosed):
             return error
+        if self._closed:
+            return HostClosed(f"the host was closed before server {self.name!r} was ready")
         if isinstance(error, RequestTimeout):
             what = f"it was not ready within its start_timeout of {self.config.start_timeout:g} s: {error}"
         else:
-            what = (session and session.ended) or str(error)
+            what = (session and session.ended) or str(error) or type(error).__name__
         lines = [f"server {self.name!r} did not start: {what}", f"command: {show_command(self.config)}"]
         lines += space_hints(self.config)
         tail = session.transport.stderr_tail()[-STDERR_SHOWN:] if session else ()
@@ -163,9 +170,13 @@ class Member:
             if verdict.notice:
                 text = f"it failed {verdict.failures} times in a row; it is tried again and again, ever more slowly"
                 self._tell("notice", message=text, failures=verdict.failures, reason=reason)
-            self._home.wake()
-        self.changed.notify_all()
+        self._announce()
         return delay
+
+    def _announce(self) -> None:
+        """The state has changed (`changed` is held): wake who waits for it, and the host."""
+        self.changed.notify_all()
+        self._home.wake()
 
     # --- starting again --------------------------------------------------------------------
 
@@ -256,7 +267,6 @@ class Member:
                 self._tell("tool_set_aside", tool=one.tool, reason=one.reason)
         for remark in remarks:
             self._tell("notice", message=remark)
-        self.reason = "; ".join(remarks) or None
         return tools
 
     def _refresh_all(self) -> None:
@@ -358,11 +368,16 @@ class Member:
 
     def begin_close(self) -> list[Session]:
         """No start from now on. Returns the sessions whose processes still have to be ended."""
-        with self._spawning, self.changed:
-            self._closed = True
-            self.state, self.retry_at = "closed", None
-            self.changed.notify_all()
-            return [one for one in self._sessions if not one.transport.done.is_set()]
+        self._closed = True
+        held = self._spawning.acquire(timeout=SPAWN_GRACE)
+        try:
+            with self.changed:
+                self.state, self.retry_at = "closed", None
+                self._announce()
+                return [one for one in self._sessions if not one.transport.done.is_set()]
+        finally:
+            if held:
+                self._spawning.release()
 
     def _is_ready(self) -> bool:
         """Ready, and not a process that has ended already without its reader having noticed."""

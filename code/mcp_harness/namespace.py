@@ -216,7 +216,7 @@ class Namespace:
                 raise AmbiguousTool(name, candidates)
         if name in self._owners:
             server, local = self._owners[name]
-            detail = f"server {server!r} no longer lists {local!r}, and the name stays reserved for it"
+            detail = f"server {server!r} no longer lists {local!r}, and the name stays its own; nothing was called"
             raise UnknownTool(name, self.suggest(name), detail)
         raise UnknownTool(name, self.suggest(name))
 
@@ -238,7 +238,9 @@ class Namespace:
         return self._trie.under(prefix)
 
     def counts(self) -> dict[str, int]:
-        """How many tools each server has in the table."""
+        """How many tools each server has in the table; before anybody has looked, how many it lists."""
+        if not self.looked_at:
+            return {server: len(self._offers.get(server, ())) for server in self._servers}
         counts = Counter(tool.server_name for tool in self.table.values())
         return {server: counts[server] for server in self._servers}
 

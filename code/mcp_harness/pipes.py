@@ -13,6 +13,7 @@ import select
 import threading
 import time
 from collections import deque
+from typing import IO
 
 MAX_POSTED = 1000  # frames: a server that sends that many pings and reads no answer has lost interest in them
 SLICE = 0.05  # seconds between two looks at `closed` while the pipe is full
@@ -29,8 +30,9 @@ class WriteTimeout(Exception):
 class FrameWriter:
     """The writing end of one pipe. Raises OSError from `write` when the other end is closed."""
 
-    def __init__(self, fd: int) -> None:
-        self.fd = fd
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream  # unbuffered; kept because it closes its descriptor when it is forgotten
+        self.fd = stream.fileno()
         self._lock = threading.Lock()
         self._queue: deque[bytes | memoryview] = deque()  # rest of a frame, and posted frames
         self.closed = False
@@ -77,22 +79,21 @@ class FrameWriter:
         """Close the pipe: the server reads end of file. Writers that wait for room give up."""
         self.closed = True
         with self._lock:
-            if self.fd >= 0:
-                os.close(self.fd)
-                self.fd = -1
+            self.fd = -1
+            self._stream.close()
             self._queue.clear()
 
     def _write_whole(self, frame: bytes, deadline: float) -> None:
         sent = self._write_some(frame)
-        if sent == len(frame):
-            return
-        rest = memoryview(frame)[sent:]
-        while rest:
-            if not self._wait_for_room(deadline):
-                if len(rest) < len(frame):
-                    self._queue.appendleft(rest)
-                raise WriteTimeout(begun=len(rest) < len(frame))
-            rest = rest[self._write_some(rest) :]
+        try:
+            while sent < len(frame):
+                if not self._wait_for_room(deadline):
+                    raise WriteTimeout(begun=sent > 0)
+                sent += self._write_some(memoryview(frame)[sent:])
+        except BaseException:  # Ctrl-C too
+            if sent:
+                self._queue.appendleft(memoryview(frame)[sent:])
+            raise
 
     def _push(self) -> bool:
         while self._queue:

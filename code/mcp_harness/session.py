@@ -20,7 +20,7 @@ from .callbacks import Answering, Callbacks
 from .config import ServerConfig
 from .eras import Era
 from .errors import ArgumentsError, BadReply, RequestTimeout, RpcError, ServerDied
-from .pending import Failure, Pending
+from .pending import Failure, Pending, Slot
 from .pipes import WriteTimeout
 from .transport import Line, Spawn, Transport
 from .wire import Message
@@ -83,16 +83,19 @@ class Session:
         begun = False
         try:
             frame = self._encode(wire.request(id, method, self.era.dress(params or {})))
-            begun = self._write(frame, deadline)
+            self.transport.writer.write(frame, deadline)
+            begun = True
             body = slot.wait(deadline - time.monotonic())
         except WriteTimeout as timeout:
             begun, body = timeout.begun, None
+        except OSError:
+            body = self._broken_pipe(slot, deadline)
         finally:
             unanswered = self._pending.take(id) is not None
             if unanswered and begun and method != "initialize":
                 self._post(wire.notification("notifications/cancelled", {"requestId": id, "reason": "gave up waiting"}))
         if body is None:
-            raise self._timed_out(method, time.monotonic() - began, begun)
+            raise self._timed_out(method, params, time.monotonic() - began, begun)
         return self._result(body, method)
 
     def notify(self, method: str, params: Message | None = None) -> None:
@@ -118,7 +121,8 @@ class Session:
             if cursor is None:
                 return tools
             if not isinstance(cursor, str) or cursor in cursors:
-                warn(f"its tools/list does not advance: cursor {cursor!r} came again; the pages so far are used")
+                fault = "came again" if isinstance(cursor, str) else "is no text"
+                warn(f"its tools/list does not end: cursor {cursor!r} {fault}; the pages so far are used")
                 return tools
             cursors.add(cursor)
             params = {"cursor": cursor}
@@ -138,18 +142,11 @@ class Session:
             text = f"server {self.server!r}: the parameters are no JSON: {error}; nothing was sent"
             raise ArgumentsError(text) from error
 
-    def _write(self, frame: bytes, deadline: float) -> bool:
-        """Write a frame. On a broken pipe the slot soon fails with the true reason, so that is waited for."""
-        try:
-            self.transport.writer.write(frame, deadline)
-        except OSError:
-            news = min(deadline, time.monotonic() + DEATH_NEWS)
-            while self.ended is None and time.monotonic() < news:
-                time.sleep(0.01)
-            if self.ended is None:
-                self.transport.condemn("it closed its stdin but kept running, so it was ended")
-            return False
-        return True
+    def _broken_pipe(self, slot: Slot, deadline: float) -> Message | None:
+        """The server does not read any more: most likely it is dying, and the slot soon fails with the reason."""
+        if slot.wait(min(deadline - time.monotonic(), DEATH_NEWS)) is None:
+            self.transport.condemn("it closed its stdin but kept running, so it was ended")
+        return slot.wait(min(deadline - time.monotonic(), DEATH_NEWS))
 
     def _post(self, message: Message) -> None:
         with contextlib.suppress(ValueError, TypeError):
@@ -211,10 +208,11 @@ class Session:
             raise BadReply(self.server, f"server {self.server!r} answered {method} with a {kind}, not with an object")
         return result
 
-    def _timed_out(self, method: str, seconds: float, begun: bool) -> Exception:
+    def _timed_out(self, method: str, params: Message | None, seconds: float, begun: bool) -> Exception:
         if self.ended is not None:
             return ServerDied(self.server, self.ended)
-        did = "gave no reply" if begun else "did not read the request (its stdin is full)"
+        did = "gave no reply to" if begun else "did not read (its stdin is full) the request"
         told = "; the request was cancelled" if begun and method != "initialize" else ""
-        text = f"server {self.server!r} {did} to {method} within {seconds:.1f} s{told}. Raise the timeout, or look at"
+        what = f"{method} {params['name']!r}" if params and "name" in params else method
+        text = f"server {self.server!r} {did} {what} within {seconds:.1f} s{told}. Raise the timeout, or look at"
         return RequestTimeout(self.server, f"{text} what the server does (host.status() has its stderr)")

@@ -30,6 +30,7 @@ from .wire import LineBuffer, TooLong
 
 INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
 CHUNK = 256 * 1024  # bytes: more than a pipe holds, so one read empties it
+LAST_READS = 16  # of a process that has ended: its pipe holds no more, and a grandchild might write for ever
 TICK = 0.5  # seconds between two looks whether a silent process still lives
 STDERR_BYTES, STDERR_LINES = 64 * 1024, 50  # what is kept of stderr: a long traceback fits
 EOF_GRACE = 2.0  # seconds to end after the end of stdin, as other clients give
@@ -37,6 +38,7 @@ TERM_GRACE = 2.0  # seconds to end after SIGTERM
 KILL_GRACE = 2.0  # seconds for the kernel to end a killed process and for us to reap it
 EXIT_GRACE = 0.5  # seconds between closing stdout and ending: an exit code tells more than a closed pipe
 GROUP_GRACE = 0.5  # seconds for orphans of the group to end after SIGTERM
+LAST_GRACE = EXIT_GRACE + EOF_GRACE + TERM_GRACE + KILL_GRACE + GROUP_GRACE  # no process takes longer to end
 
 Spawn = Callable[..., "subprocess.Popen[bytes]"]
 Line = bytes | TooLong
@@ -55,6 +57,7 @@ class Transport:
         self._on_line, self._on_end = on_line, on_end
         self._process = start_process(config, spawn)
         self.pid = self._process.pid
+        self._name = config.name
         self.done = threading.Event()  # set when the process is reaped and all pipes are closed
         self._closing = False
         self._condemned: str | None = None
@@ -62,18 +65,21 @@ class Transport:
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
         if not (stdin and stdout and stderr):
             raise SpawnError(config.name, f"server {config.name!r}: `spawn` gave a process without three pipes")
-        self._out, self._err = os.dup(stdout.fileno()), os.dup(stderr.fileno())
-        self.writer = FrameWriter(os.dup(stdin.fileno()))
-        for stream in (stdin, stdout, stderr):
-            stream.close()
+        self.writer, self._streams = FrameWriter(stdin), (stdout, stderr)
+        self._out, self._err = stdout.fileno(), stderr.fileno()
         for fd in (self._out, self._err, self.writer.fd):
             os.set_blocking(fd, False)  # our ends only: the server's ends stay as they are
-        name = f"mcp-reader-{config.name}"
-        self._reader = threading.Thread(target=self._read, name=name, daemon=True)
 
     def start(self) -> None:
         """Begin to read. Apart from the constructor, so that callbacks find their owner complete."""
-        self._reader.start()
+        try:
+            threading.Thread(target=self._read, name=f"mcp-reader-{self._name}", daemon=True).start()
+        except RuntimeError as error:  # no thread to be had: without a reader there is no session
+            self.signal(signal.SIGKILL)
+            self._process.wait(KILL_GRACE)
+            self._close_pipes()
+            self.done.set()
+            raise SpawnError(self._name, f"server {self._name!r} was ended: no thread to read it ({error})") from error
 
     @property
     def exited(self) -> bool:
@@ -118,14 +124,16 @@ class Transport:
         poller = select.poll()
         poller.register(self._out, select.POLLIN)
         poller.register(self._err, select.POLLIN)
-        writing = -1
+        writing, next_look = -1, time.monotonic() + TICK
         while True:
             if self.writer.waiting != (writing >= 0):
                 writing = self._watch_writer(poller, writing)
             events = poller.poll(TICK * 1000)
-            if not events and self.exited:  # a grandchild holds the pipe open
-                self._read_rest(buffer)
-                return
+            if time.monotonic() >= next_look:
+                next_look = time.monotonic() + TICK
+                if self.exited:  # a grandchild holds the pipe open, perhaps even writes to it
+                    self._read_rest(buffer)
+                    return
             for fd, _ in events:
                 if fd == self._out:
                     data = os.read(fd, CHUNK)
@@ -155,8 +163,8 @@ class Transport:
     def _read_rest(self, buffer: LineBuffer) -> None:
         """What a process wrote before it ended, without waiting for more."""
         with contextlib.suppress(BlockingIOError):
-            while data := os.read(self._out, CHUNK):
-                self._deliver(buffer, data)
+            for _ in range(LAST_READS):
+                self._deliver(buffer, os.read(self._out, CHUNK))
 
     def _read_stderr(self) -> bool:
         """Take what stderr has now; False at its end."""
@@ -211,9 +219,8 @@ class Transport:
 
     def _close_pipes(self) -> None:
         self.writer.close()
-        for fd in (self._out, self._err):
-            with contextlib.suppress(OSError):
-                os.close(fd)
+        for stream in self._streams:
+            stream.close()
 
 
 # --- starting ----------------------------------------------------------------------------
@@ -225,17 +232,26 @@ def child_environment(config: ServerConfig) -> dict[str, str]:
     return {**env, **config.env}
 
 
+def portable(text: str) -> str | bytes:
+    """Text as UTF-8 whatever the code page of this program is; ASCII needs no help."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape")
+
+
 def start_process(config: ServerConfig, spawn: Spawn) -> "subprocess.Popen[bytes]":
     """Start the server with three byte pipes, in a session of its own. Raises SpawnError."""
     env = child_environment(config)
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     try:
-        process = spawn(
-            [config.command, *config.args], env=env, cwd=config.cwd, bufsize=0, start_new_session=True, **pipes
+        return spawn(
+            [portable(word) for word in (config.command, *config.args)],
+            env={portable(key): portable(value) for key, value in env.items()},
+            cwd=config.cwd,
+            bufsize=0,  # plain descriptors: nothing of ours buffers between us and the server
+            start_new_session=True,
+            **pipes,
         )
     except (OSError, ValueError) as error:
         raise SpawnError(config.name, spawn_message(config, env, error)) from error
-    return process
 
 
 def spawn_message(config: ServerConfig, env: dict[str, str], error: Exception) -> str:
