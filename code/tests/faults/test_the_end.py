@@ -41,7 +41,7 @@ def test_every_server_leads_a_group_of_its_own(faulty, facts):
 
 
 @pytest.mark.fault("ignores EOF, ignores SIGTERM")
-@pytest.mark.parametrize("mode", ["ignores-eof", "ignores-sigterm", "stops-reading", "asks-and-never-reads"])
+@pytest.mark.parametrize("mode", ["stops-reading", "leaves-a-grandchild"])
 def test_a_stubborn_server_ends_within_a_bound(faulty, mode):
     with Host([faulty(mode)]) as host:
         host.wait_ready("faulty", timeout=10)
@@ -51,13 +51,10 @@ def test_a_stubborn_server_ends_within_a_bound(faulty, mode):
 
 @pytest.mark.fault("ignores EOF, ignores SIGTERM")
 def test_stubborn_servers_are_ended_in_parallel(faulty):
-    """Eight in a row would need eight times the bounds of one."""
-    spent = []
-    for number in (1, 8):
-        with Host([faulty("ignores-sigterm", name=f"s{index}") for index in range(number)]):
-            began = time.monotonic()
-        spent.append(time.monotonic() - began)
-    assert spent[1] < 3 * spent[0] + 1
+    """One takes 4 seconds: 2 after the end of stdin, 2 after SIGTERM. Eight in a row would take 32."""
+    with Host([faulty("ignores-sigterm", name=f"s{index}") for index in range(8)]):
+        began = time.monotonic()
+    assert time.monotonic() - began < 15
 
 
 @pytest.mark.fault("ignores EOF, ignores SIGTERM")
@@ -201,8 +198,16 @@ class OwnError(Exception):
 
 
 @pytest.mark.fault("start and stop 200 times")
-@pytest.mark.parametrize("error", [OwnError, KeyboardInterrupt, SystemExit, GeneratorExit])
-@pytest.mark.parametrize("mode", ["good", "leaves-a-grandchild"])
+@pytest.mark.parametrize(
+    ("error", "mode"),
+    [
+        (OwnError, "leaves-a-grandchild"),
+        (OwnError, "good"),
+        (KeyboardInterrupt, "good"),
+        (SystemExit, "good"),
+        (GeneratorExit, "good"),
+    ],
+)
 def test_an_exception_in_the_block_comes_out_unchanged_and_leaves_nothing(faulty, error, mode):
     raised = error("mine")
     with pytest.raises(error) as caught, Host([faulty(mode)]):
