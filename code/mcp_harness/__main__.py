@@ -143,12 +143,13 @@ def show_tools(configs: list[ServerConfig], options: argparse.Namespace) -> int:
     no_more_words(options)
     with open_host(configs, options) as host:
         tools, status = host.tools(), host.status()
+    width = max(map(len, tools), default=0)
     for server, one in status.items():
         print(f"{server} ({one.tools} tools)")
         for name, tool in tools.items():
             if tool.server_name == server:
                 summary = " ".join(tool.description.split())
-                print(f"  {name:<28} {textwrap.shorten(summary, 90, placeholder=' …')}".rstrip())
+                print(f"  {name:<{width}} {textwrap.shorten(summary, 90, placeholder=' …')}".rstrip())
     return report_failures(status)
 
 

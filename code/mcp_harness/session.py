@@ -22,8 +22,8 @@ from .eras import Era
 from .errors import ArgumentsError, BadReply, RequestTimeout, RpcError, ServerDied
 from .pending import Failure, Pending, Slot
 from .pipes import WriteTimeout
-from .transport import Line, Spawn, Transport
-from .wire import Message
+from .transport import Spawn, Transport
+from .wire import Line, Message
 
 MAX_PAGES = 1000  # of tools/list: more is a server that counts up its cursor for ever
 ANSWER_TIMEOUT = 10.0  # seconds to write a handler's answer: a server that asked should be reading

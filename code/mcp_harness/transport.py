@@ -26,7 +26,7 @@ from typing import Any
 from .config import ServerConfig
 from .errors import SpawnError
 from .pipes import FrameWriter
-from .wire import LineBuffer, TooLong
+from .wire import Line, LineBuffer
 
 INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
 CHUNK = 256 * 1024  # bytes: more than a pipe holds, so one read empties it
@@ -41,7 +41,6 @@ GROUP_GRACE = 0.5  # seconds for orphans of the group to end after SIGTERM
 LAST_GRACE = EXIT_GRACE + EOF_GRACE + TERM_GRACE + KILL_GRACE + GROUP_GRACE  # no process takes longer to end
 
 Spawn = Callable[..., "subprocess.Popen[bytes]"]
-Line = bytes | TooLong
 
 
 class Transport:

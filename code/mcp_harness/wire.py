@@ -78,6 +78,14 @@ class TooLong:
     tail: bytes
 
 
+Line = bytes | bytearray | TooLong
+
+
+def too_long(line: bytes | bytearray, size: int) -> TooLong:
+    """The two ends of a line."""
+    return TooLong(size, bytes(line[:EDGE_BYTES]), bytes(line[-EDGE_BYTES:]))
+
+
 class LineBuffer:
     """Cuts a stream of bytes into lines at b"\\n". Feed it in any pieces; the lines come out the same."""
 
@@ -86,16 +94,16 @@ class LineBuffer:
         self._line = bytearray()  # the line that is not complete yet: grows in place, so the cost stays linear
         self._size = 0
 
-    def feed(self, data: bytes) -> list[bytes | TooLong]:
+    def feed(self, data: bytes) -> list[Line]:
         """The lines that `data` completes, without their newline."""
         if b"\n" not in data:
             self._keep(data)
             return []
-        *complete, rest = data.split(b"\n")
-        lines: list[bytes | TooLong] = []
-        for piece in complete:
-            self._keep(piece)
-            lines.append(self._take())
+        first, *complete = data.split(b"\n")
+        self._keep(first)
+        lines: list[Line] = [self._take()]
+        rest = complete.pop()
+        lines += [line if len(line) <= self._max else too_long(line, len(line)) for line in complete]
         self._keep(rest)
         return lines
 
@@ -105,16 +113,16 @@ class LineBuffer:
         if self._size > self._max:  # from here on only the two ends are kept
             del self._line[EDGE_BYTES:-EDGE_BYTES]
 
-    def _take(self) -> bytes | TooLong:
-        line, size = bytes(self._line), self._size
+    def _take(self) -> Line:
+        line, size = self._line, self._size
         self._line, self._size = bytearray(), 0
-        return line if size <= self._max else TooLong(size, line[:EDGE_BYTES], line[-EDGE_BYTES:])
+        return line if size <= self._max else too_long(line, size)
 
 
 # --- lines to messages -------------------------------------------------------------------
 
 
-def parse(line: bytes | TooLong) -> Incoming | None:
+def parse(line: Line) -> Incoming | None:
     """The message in one line, or the noise that it is; None for an empty line."""
     if isinstance(line, TooLong):
         why = f"a line of {line.size} bytes: the maximum is {MAX_LINE_BYTES}"
@@ -181,7 +189,7 @@ def find_reply_id(line: TooLong) -> int | None:
     return int(found.group(1)) if found else None
 
 
-def preview(line: bytes) -> str:
+def preview(line: bytes | bytearray) -> str:
     """The beginning of a line, fit to be shown."""
     text = line[: 4 * PREVIEW_CHARS].decode("utf-8", "replace").strip()
     return text if len(text) <= PREVIEW_CHARS else text[:PREVIEW_CHARS] + "…"
