@@ -267,7 +267,9 @@ def wait_at_gate() -> None:
 
 
 def end() -> NoReturn:
-    """Leave a last word on stderr, then exit with --code, or by --signal."""
+    """Leave a last word on stderr, then exit with --code, or by --signal. --how stdout-first: stdout ends before."""
+    if options.how == "stdout-first":
+        os.close(1)
     log(options.text)
     if options.signal:
         os.kill(os.getpid(), options.signal)
@@ -630,13 +632,12 @@ def reply_of_the_dead() -> None:
 
 @mode
 def leaves_a_grandchild() -> None:
-    """Starts a process that outlives it, as `npx` does. --how stubborn: ignores SIGTERM; chatty: writes for ever."""
+    """Starts a process that outlives it, as `npx` does. --how stubborn: it ignores SIGTERM; 1 or 2: it writes there."""
     if os.fork() == 0:
         if options.how == "stubborn":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        while options.how == "chatty":
-            write(b"still here\n", to=1)
-            write(b"still here\n", to=2)
+        while options.how in ("1", "2"):
+            write(b"still here\n" * 5000, to=int(options.how))
         stay()
     serve()
 

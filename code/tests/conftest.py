@@ -5,6 +5,7 @@ processes: what it started must be gone. An exception that ends a thread fails t
 """
 
 import collections
+import contextlib
 import itertools
 import json
 import os
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -250,6 +252,21 @@ class Events:
             came = self._changed.wait_for(lambda: len(self.seen(kind, server)) >= number, timeout)
         assert came, f"no {kind} number {number} within {timeout} s, only {self.seen()}"
         return self.seen(kind, server)[number - 1]
+
+
+@pytest.fixture
+def memory() -> Callable[[], Any]:
+    """`with memory() as grown:` then `grown()` is how many bytes Python has taken in the block and not given back."""
+
+    @contextlib.contextmanager
+    def trace() -> Iterator[Callable[[], int]]:
+        tracemalloc.start()
+        try:
+            yield lambda: tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+
+    return trace
 
 
 @pytest.fixture

@@ -132,6 +132,23 @@ def test_params_of_an_odd_shape_still_get_an_answer(faulty, facts, params):
 
 
 @pytest.mark.fault("the server asks the client")
+def test_a_machine_without_threads_to_spare_costs_an_answer_and_not_the_reader(faulty, monkeypatch):
+    start = threading.Thread.start
+
+    def no_handlers(thread):
+        if "handler" in thread.name:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with Host([faulty("good")], sampling=lambda server, params: SAMPLED) as host:
+        monkeypatch.setattr(threading.Thread, "start", no_handlers)
+        for _ in range(40):  # more than may run at once: none of them counts as running
+            assert ask(host, "sampling/createMessage", SAMPLING)["error"]["code"] == -32603
+        monkeypatch.undo()
+        assert ask(host, "sampling/createMessage", SAMPLING)["result"] == SAMPLED
+
+
+@pytest.mark.fault("the server asks the client")
 def test_a_ping_is_answered_while_a_handler_is_busy(faulty):
     entered, release = threading.Event(), threading.Event()
 

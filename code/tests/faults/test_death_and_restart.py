@@ -66,8 +66,9 @@ def test_a_reply_written_just_before_the_death_still_counts(faulty):
 
 @pytest.mark.fault("stdout closed, process alive")
 @pytest.mark.parametrize("how", ["stdout", "both"])
-def test_a_server_that_closes_its_stdout_is_dead_and_reaped(faulty, events, how):
-    with Host([faulty("closes-pipes", "--how", how, restart="never")], on_event=events) as host:
+def test_a_server_that_closes_its_stdout_is_dead_and_reaped(faulty, events, tmp_path, how):
+    record = tmp_path / "record"
+    with Host([faulty("closes-pipes", "--how", how, "--record", record, restart="never")], on_event=events) as host:
         pid = host.status()["faulty"].pid
         with pytest.raises(ServerDied) as caught:
             host.call("close", {}, timeout=20)
@@ -76,6 +77,7 @@ def test_a_server_that_closes_its_stdout_is_dead_and_reaped(faulty, events, how)
         host.restart("faulty")  # which waits for the end of the old process
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+        assert b"SIGTERM" in record.read_bytes(), "it was killed before it was asked"
 
 
 @pytest.mark.fault("stdout closed, process alive")

@@ -213,8 +213,9 @@ def test_carriage_returns_are_accepted(faulty):
 
 @pytest.mark.fault("stderr flood")
 @pytest.mark.parametrize("how", ["lines", "line"])
-def test_a_flood_on_stderr_is_drained_and_only_its_end_is_kept(faulty, how):
-    with Host([faulty("stderr-flood", "--count", 8, "--how", how, start_timeout=25)]) as host:
+def test_a_flood_on_stderr_is_drained_and_only_its_end_is_kept(faulty, memory, how):
+    with memory() as grown, Host([faulty("stderr-flood", "--count", 8, "--how", how, start_timeout=25)]) as host:
+        assert grown() < 3_000_000
         assert host.call("echo", {"text": "dry"}, timeout=10).text == "dry"
         tail = host.status()["faulty"].stderr_tail
         assert sum(map(len, tail)) < 100_000

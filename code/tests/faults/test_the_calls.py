@@ -166,12 +166,13 @@ def test_a_frame_that_was_half_written_never_corrupts_the_next(faulty, facts, ga
 
 
 @pytest.mark.fault("server stops reading, the pipe is full")
-def test_a_server_that_asks_without_reading_the_answers_fills_nothing_up(faulty):
-    """30 000 pings whose answers fit no pipe: threads stay few, and the deadline of the call still holds."""
-    with Host([faulty("asks-and-never-reads", "--count", 30_000, restart="never")]) as host:
+def test_a_server_that_asks_without_reading_the_answers_fills_nothing_up(faulty, memory):
+    """50 000 pings whose answers fit no pipe: threads and answers in store stay few, the deadline still holds."""
+    with Host([faulty("asks-and-never-reads", "--count", 50_000, restart="never")]) as host, memory() as grown:
         with pytest.raises((RequestTimeout, ServerDied)):
-            host.call("pester", {}, timeout=1)
+            host.call("pester", {}, timeout=1.5)
         assert threading.active_count() < 60
+        assert grown() < 1_500_000
 
 
 @pytest.mark.fault("`isError: true` taken for a protocol error")
@@ -191,6 +192,31 @@ def test_an_error_of_the_protocol_is_an_exception_with_code_message_and_data(fau
         host.call("say", {"lines": [error], "last": True}, timeout=10)
     assert (caught.value.code, caught.value.message, caught.value.data) == (-32602, "no such thing", {"a": 1})
     assert "faulty" in str(caught.value)
+
+
+@pytest.mark.fault("`isError: true` taken for a protocol error")
+@pytest.mark.parametrize("timeout", [float("inf"), 1e12, 10**30])
+def test_a_call_may_have_a_deadline_beyond_all_clocks(faulty, timeout):
+    with Host([faulty("good")]) as host:
+        assert host.call("echo", {"text": "x"}, timeout=timeout).text == "x"
+
+
+@pytest.mark.fault("late reply after a deadline")
+@pytest.mark.parametrize("timeout", [0, -1, float("-inf")])
+def test_a_deadline_in_the_past_is_a_timeout_and_leaves_nothing_pending(faulty, timeout):
+    with Host([faulty("never-answers")]) as host:
+        with pytest.raises(RequestTimeout):
+            host.call("never", {}, timeout=timeout)
+        assert host.status()["faulty"].pending == 0
+        assert host.call("echo", {"text": "after"}, timeout=10).text == "after"
+
+
+@pytest.mark.fault("`isError: true` taken for a protocol error")
+def test_a_reply_that_writes_out_every_field_is_a_result(faulty):
+    """Some libraries write `"error": null` beside a result; it is no error."""
+    line = '{"jsonrpc": "2.0", "id": $id, "error": null, "result": {"content": [{"type": "text", "text": "ok"}]}}'
+    with Host([faulty("good")]) as host:
+        assert host.call("say", {"lines": [line], "last": True}, timeout=5).text == "ok"
 
 
 ODD_ERRORS = ["null", "{}", "5", '"text"', "[]", '{"code": "x", "message": 7}', '{"code": 1.5}', '{"message": null}']

@@ -17,14 +17,14 @@ CODE = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.fault("the grandchild survives")
-@pytest.mark.parametrize("how", ["plain", "stubborn", "chatty"])
+@pytest.mark.parametrize("how", ["plain", "stubborn", "1", "2"], ids=["plain", "stubborn", "writes out", "writes err"])
 def test_the_whole_group_goes_at_close(faulty, how):
     with Host([faulty("leaves-a-grandchild", "--how", how)]) as host:
         assert host.call("echo", {"text": "x"}, timeout=10).text == "x"
 
 
 @pytest.mark.fault("the grandchild survives")
-@pytest.mark.parametrize("how", ["plain", "stubborn", "chatty"])
+@pytest.mark.parametrize("how", ["plain", "stubborn", "1", "2"], ids=["plain", "stubborn", "writes out", "writes err"])
 def test_the_whole_group_goes_when_the_server_dies_by_itself(faulty, events, mark, how):
     with Host([faulty("leaves-a-grandchild", "--how", how, restart="never")], on_event=events) as host:
         with pytest.raises(ServerDied):
@@ -97,7 +97,7 @@ HOST = """
     from mcp_harness import Host, load_config
     def tell(word):
         os.write(1, word.encode() + b"\\n")
-    with Host(load_config({config!r})) as host:
+    with Host(load_config({config!r}), on_event=lambda event: tell("event")) as host:
         tell("ready")
         {body}
 """
@@ -153,7 +153,8 @@ def test_ctrl_c_in_a_terminal_reaches_the_host_alone(host_process, faulty, tmp_p
 def run_host(script, number=None):
     """Run a host program to its end, with a signal when it is ready; returns exit code and stderr."""
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout.readline() == b"ready\n", process.stderr.read().decode()
+        while (line := process.stdout.readline()) != b"ready\n":
+            assert line, process.stderr.read().decode()
         if number:
             process.send_signal(number)
         _, stderr = process.communicate(timeout=20)
@@ -167,6 +168,36 @@ def test_sigint_in_a_host_leaves_nothing_alive(host_process, faulty, mode):
     code, stderr = run_host(host_process([faulty(mode)], body), signal.SIGINT)
     assert "KeyboardInterrupt" in stderr
     assert code != 0
+
+
+@pytest.mark.fault("Ctrl-C reaches the children first")
+def test_sigint_while_the_servers_start_leaves_nothing_alive(host_process, faulty, gate, tmp_path):
+    door = gate()
+    script = host_process([faulty("slow-start", "--gate", door), faulty("good", name="good")], "pass")
+    process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with process, door.arrive():  # the host waits in `with`
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=20)
+    assert b"KeyboardInterrupt" in stderr
+    assert b"ready" not in stdout
+
+
+@pytest.mark.fault("Ctrl-C reaches the children first")
+def test_a_second_sigint_while_the_servers_end_kills_what_is_left(host_process, faulty, gate):
+    door = gate()
+    script = host_process(
+        [faulty("ends-at-gate", "--gate", door), faulty("ignores-sigterm", name="s")], "signal.pause()"
+    )
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while b"ready" not in process.stdout.readline():
+            pass
+        process.send_signal(signal.SIGINT)
+        with door.arrive():  # the host waits in `close`
+            began = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            _, stderr = process.communicate(timeout=20)
+    assert stderr.count(b"KeyboardInterrupt") >= 2
+    assert time.monotonic() - began < 1.9, "the second Ctrl-C did not shorten the end, which takes 4 s"
 
 
 @pytest.mark.fault("Ctrl-C reaches the children first")
@@ -217,12 +248,17 @@ def test_an_exception_in_the_block_comes_out_unchanged_and_leaves_nothing(faulty
 
 
 @pytest.mark.fault("start and stop 200 times")
-def test_a_callback_that_raises_is_counted_and_disturbs_nothing(faulty):
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit, KeyboardInterrupt])
+def test_a_callback_that_raises_still_hears_of_what_comes_later(faulty, events, error):
     def broken(event):
-        raise RuntimeError("the callback is broken")
+        events(event)
+        raise error("the callback is broken")
 
-    with Host([faulty("banners"), faulty("exits-at-once", name="bad")], on_event=broken) as host:
+    with Host([faulty("good"), faulty("exits-at-once", name="bad")], on_event=broken) as host:
         assert host.call("echo", {"text": "x"}, timeout=10).text == "x"
+        host.call("change", {"tools": ["new"]}, timeout=10)
+        events.wait("tools_changed")
+        assert host.status()["faulty"].state == "ready"
 
 
 @pytest.mark.fault("start and stop 200 times")

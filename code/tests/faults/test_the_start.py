@@ -16,6 +16,7 @@ SHORT = 0.5  # seconds: a deadline that a test waits for
 ENDS = [
     pytest.param(["--code", 3], ["3"], id="exit code 3"),
     pytest.param(["--code", 0], ["0"], id="exit code 0"),
+    pytest.param(["--how", "stdout-first"], ["1"], id="stdout ends before the last words"),
     pytest.param(["--signal", 9], ["SIGKILL", "signal 9"], id="killed"),
     pytest.param(["--signal", 11], ["SIGSEGV", "signal 11"], id="segmentation fault"),
 ]
