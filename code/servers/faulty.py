@@ -198,9 +198,19 @@ def echo(request: Message) -> Message:
 
 
 def report(request: Message) -> Message:
-    """What this server knows: all that it received, its process, its environment."""
-    facts = {"received": received, "pid": os.getpid(), "group": os.getpgid(0), "session": os.getsid(0)}
-    return text(json.dumps({**facts, "start": start_number, "environment": dict(os.environ), "cwd": os.getcwd()}))
+    """What this server knows: all that it received, its process, what it inherited."""
+    facts = {"received": received, "pid": os.getpid(), "group": os.getpgid(0)}
+    return text(json.dumps({**facts, "environment": dict(os.environ), "descriptors": open_descriptors()}))
+
+
+def open_descriptors() -> list[int]:
+    """The descriptors that are open in this process, as far as 255."""
+    found = []
+    for number in range(256):
+        with contextlib.suppress(OSError):
+            os.fstat(number)
+            found.append(number)
+    return found
 
 
 def big(request: Message) -> Message:

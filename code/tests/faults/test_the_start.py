@@ -275,10 +275,7 @@ def test_a_child_gets_no_descriptor_but_its_three_pipes(faulty, facts, tmp_path)
         os.set_inheritable(secret.fileno(), True)
         with Host([faulty("good", name="a"), faulty("good", name="b")], policy=Policy.PREFIX_ALL) as host:
             for name in ("a", "b"):
-                folder = f"/proc/{facts(host, f'{name}/report')['pid']}/fd"
-                if not os.path.isdir(folder):
-                    pytest.fail("this test reads /proc: run it on Linux")
-                assert sorted(map(int, os.listdir(folder))) == [0, 1, 2]
+                assert facts(host, f"{name}/report")["descriptors"] == [0, 1, 2]
 
 
 @pytest.mark.fault("`${VAR}` undefined")
