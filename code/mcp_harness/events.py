@@ -59,7 +59,7 @@ class Dispatcher:
         self._thread: threading.Thread | None = None
         self.errors = 0  # exceptions that the callback raised
         self.dropped = 0
-        self.last_error: Exception | None = None
+        self.last_error: BaseException | None = None
 
     def start(self) -> None:
         """Start the thread, if there is somebody to call."""
@@ -88,6 +88,6 @@ class Dispatcher:
         while (event := self._queue.get()) is not None:
             try:
                 self._callback(event)
-            except Exception as error:
+            except BaseException as error:  # SystemExit too: it would end only this thread
                 self.errors += 1
                 self.last_error = error

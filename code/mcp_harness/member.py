@@ -332,7 +332,7 @@ class Member:
         """A snapshot."""
         with self.changed:
             session = self._sessions[-1] if self._sessions else None
-            live = session if session is not None and not session.transport.done.is_set() else None
+            live = session if session and session.ended is None and not session.transport.done.is_set() else None
             return ServerStatus(
                 name=self.name,
                 state=self.state,
