@@ -91,8 +91,10 @@ def test_a_server_that_ignores_eof_gets_sigterm_before_sigkill(faulty, tmp_path)
     assert b"SIGTERM" in (tmp_path / "record").read_bytes()
 
 
+WAIT = "while True: time.sleep(0.1)"  # signal.pause() could begin just after the signal, and would wait for ever
+
 HOST = """
-    import os, signal, sys, threading
+    import os, signal, sys, time
     sys.path.insert(0, {code!r})
     from mcp_harness import Host, load_config
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts `command &` with SIGINT ignored
@@ -129,7 +131,7 @@ def test_ctrl_c_in_a_terminal_reaches_the_host_alone(host_process, faulty, tmp_p
         faulty("good", "--record", record, name="a"),
         faulty("leaves-a-grandchild", "--record", record, name="b"),
     ]
-    script = host_process(servers, "signal.pause()")
+    script = host_process(servers, WAIT)
     pid, terminal = pty.fork()
     if pid == 0:
         os.execv(sys.executable, [sys.executable, str(script)])
@@ -165,7 +167,7 @@ def run_host(script, number=None):
 @pytest.mark.fault("Ctrl-C reaches the children first")
 @pytest.mark.parametrize("mode", ["good", "leaves-a-grandchild", "ignores-sigterm", "never-answers"])
 def test_sigint_in_a_host_leaves_nothing_alive(host_process, faulty, mode):
-    body = 'host.call("never", {}, timeout=60)' if mode == "never-answers" else "signal.pause()"
+    body = 'host.call("never", {}, timeout=60)' if mode == "never-answers" else WAIT
     code, stderr = run_host(host_process([faulty(mode)], body), signal.SIGINT)
     assert "KeyboardInterrupt" in stderr
     assert code != 0
@@ -186,9 +188,7 @@ def test_sigint_while_the_servers_start_leaves_nothing_alive(host_process, fault
 @pytest.mark.fault("Ctrl-C reaches the children first")
 def test_a_second_sigint_while_the_servers_end_kills_what_is_left(host_process, faulty, gate):
     door = gate()
-    script = host_process(
-        [faulty("ends-at-gate", "--gate", door), faulty("ignores-sigterm", name="s")], "signal.pause()"
-    )
+    script = host_process([faulty("ends-at-gate", "--gate", door), faulty("ignores-sigterm", name="s")], WAIT)
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         while b"ready" not in process.stdout.readline():
             pass
@@ -204,9 +204,7 @@ def test_a_second_sigint_while_the_servers_end_kills_what_is_left(host_process, 
 @pytest.mark.fault("Ctrl-C reaches the children first")
 def test_a_host_that_ends_without_leaving_the_block_leaves_no_server_that_honours_eof(host_process, faulty):
     """SIGKILL gives the host no chance: its pipes close, and a server that reads its stdin ends."""
-    code, _ = run_host(
-        host_process([faulty("good", name="a"), faulty("silent", name="b")][:1], "signal.pause()"), signal.SIGKILL
-    )
+    code, _ = run_host(host_process([faulty("good", name="a"), faulty("silent", name="b")][:1], WAIT), signal.SIGKILL)
     assert code == -signal.SIGKILL
 
 
