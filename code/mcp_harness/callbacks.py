@@ -54,8 +54,15 @@ class Answering:
             text = f"{MAX_RUNNING} requests of this server are being answered: this one was refused"
             self._post(wire.error(request.id, wire.INTERNAL_ERROR, text))
         else:
-            name = f"mcp-handler-{self._server}"
+            self._start(handler, request)
+
+    def _start(self, handler: Handler, request: wire.Request) -> None:
+        name = f"mcp-handler-{self._server}"
+        try:
             threading.Thread(target=self._run, args=(handler, request), name=name, daemon=True).start()
+        except RuntimeError as error:  # no thread to be had
+            self._free.release()
+            self._post(wire.error(request.id, wire.INTERNAL_ERROR, f"the client could not start a handler: {error}"))
 
     def _run(self, handler: Handler, request: wire.Request) -> None:
         try:

@@ -86,13 +86,15 @@ class Host:
         self._open = True
         try:
             self.events.start()
-            self.run(self._supervise, "mcp-restarts")
+            if not self.run(self._supervise, "mcp-restarts"):
+                raise RuntimeError("the host needs a thread for restarts, and the system gives none")
             self._starting.extend(self._members.values())
             for _ in range(min(self._max_starting, len(self._members))):
-                self.run(self._start_some, "mcp-start")
+                if not self.run(self._start_some, "mcp-start"):
+                    self._start_some()
             if self._wait:
                 with self._due:
-                    while any(member.state == "starting" for member in self._members.values()):
+                    while self._any_starting():
                         self._due.wait()
                 self._settle()
         except BaseException:
@@ -122,6 +124,9 @@ class Host:
             self._join_jobs()
             self.events.close()
 
+    def _any_starting(self) -> bool:
+        return any(member.state == "starting" for member in self._members.values())
+
     def _start_some(self) -> None:
         """Start one server after the other, until none is left; several threads do this."""
         while True:
@@ -130,6 +135,8 @@ class Host:
             except IndexError:
                 return
             member.first_start()
+            if not self._any_starting():
+                self._settle()
 
     def _supervise(self) -> None:
         """Sleep until a restart is due, start it in a thread of its own, and so on until close."""
@@ -143,8 +150,8 @@ class Host:
                     self.clock.wait_until(self._due, due)
                     continue
             for member in self._members.values():
-                if member.take_due():
-                    self.run(member.retry, f"mcp-restart-{member.name}")
+                if member.take_due() and not self.run(member.retry, f"mcp-restart-{member.name}"):
+                    member.retry()
 
     def _join_jobs(self) -> None:
         deadline = time.monotonic() + LAST_JOBS
@@ -273,8 +280,8 @@ class Host:
         """How many tools of a server are offered."""
         return self.namespace.counts()[server]
 
-    def run(self, job: Callable[[], object], name: str) -> None:
-        """Run a job in a thread that close waits for."""
+    def run(self, job: Callable[[], object], name: str) -> bool:
+        """Run a job in a thread that close waits for; False when the system gives no thread."""
 
         def work() -> None:
             try:
@@ -284,7 +291,12 @@ class Host:
 
         thread = threading.Thread(target=work, name=name, daemon=True)
         self._jobs.add(thread)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:
+            self._jobs.discard(thread)
+            return False
+        return True
 
     def wake(self) -> None:
         """A server's state has changed."""

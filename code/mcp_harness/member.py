@@ -51,7 +51,7 @@ class Home(Protocol):
 
     def count_tools(self, server: str) -> int: ...
 
-    def run(self, job: Callable[[], object], name: str) -> None: ...
+    def run(self, job: Callable[[], object], name: str) -> bool: ...
 
     def wake(self) -> None: ...
 
@@ -154,6 +154,7 @@ class Member:
         with self.changed:
             if not self._closed and (session is None or self.session is session):
                 self._fall(str(error), error, 0.0)
+                self.session = None
 
     def _fall(self, reason: str, error: HarnessError, uptime: float) -> float | None:
         """Not ready any more (`changed` is held): plan the next start, or give up. Seconds until then."""
@@ -312,7 +313,9 @@ class Member:
                 self._refresh_again = True
                 return
             self._refresh_runs = True
-        self._home.run(self._refresh_all, f"mcp-refresh-{self.name}")
+        if not self._home.run(self._refresh_all, f"mcp-refresh-{self.name}"):
+            self._refresh_runs = False
+            self._tell("notice", message="its tools changed, but there was no thread to list them again")
 
     def on_noise(self, session: Session, noise: wire.Noise) -> None:
         """A line that was no message: counted always, told once."""
@@ -332,7 +335,7 @@ class Member:
         """A snapshot."""
         with self.changed:
             session = self._sessions[-1] if self._sessions else None
-            live = session if session and session.ended is None and not session.transport.done.is_set() else None
+            live = session if session and session is self.session and session.ended is None else None
             return ServerStatus(
                 name=self.name,
                 state=self.state,

@@ -159,14 +159,22 @@ class Session:
     # --- what we hear: the reader thread ---------------------------------------------------
 
     def _on_line(self, line: Line) -> None:
+        try:
+            self._dispatch(wire.parse(line))
+        except Exception as error:  # no line may stop the reader, whatever is wrong with it or with us
+            self._listener.on_noise(self, wire.Noise(f"not handled: {type(error).__name__}: {error}", "(one line)"))
+
+    def _dispatch(self, incoming: wire.Incoming | None) -> None:
         """Whose is it? A message with a method is the server's own; the rest can only be a reply."""
-        incoming = wire.parse(line)
         if isinstance(incoming, wire.Reply):
             self._on_reply(incoming)
         elif isinstance(incoming, wire.Noise):
             self._on_noise(incoming)
-        elif isinstance(incoming, wire.Request):
+        elif isinstance(incoming, wire.Request) and self.era.server_may_ask:
             self._answering.answer(incoming)
+        elif isinstance(incoming, wire.Request):
+            why = f"a request, which a server must not send in revision {self.era.version}"
+            self._on_noise(wire.Noise(why, incoming.method[: wire.PREVIEW_CHARS]))
         elif isinstance(incoming, wire.Notification) and incoming.method == "notifications/tools/list_changed":
             self._listener.on_list_changed(self)
 

@@ -111,7 +111,10 @@ class Transport:
 
     def _read(self) -> None:
         try:
-            self._read_until_end()
+            try:
+                self._read_until_end()
+            except Exception as error:  # a fault of ours, not of the server: it must not leave callers waiting
+                self.condemn(f"its reader failed ({type(error).__name__}: {error}), so it was ended")
             self._finish()
         finally:
             self._close_pipes()
