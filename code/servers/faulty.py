@@ -586,6 +586,8 @@ def closes_pipes() -> None:
     def close(request: Message) -> None:
         for descriptor in {"stdin": [0], "both": [0, 1]}.get(options.how, [1]):
             os.close(descriptor)
+        if options.gate:
+            wait_at_gate()
         stay()
 
     serve(tools={"close": close})

@@ -96,13 +96,18 @@ def test_the_next_process_starts_only_when_the_old_one_is_gone(faulty, events, t
 
 
 @pytest.mark.fault("stdout closed, process alive")
-def test_a_server_that_closes_its_stdin_does_not_kill_the_host(faulty):
-    """Writing to it gives EPIPE, for us an exception in a call and not a signal."""
-    with Host([faulty("closes-pipes", "--how", "stdin", restart="never")]) as host, ThreadPoolExecutor(1) as pool:
-        first = pool.submit(host.call, "close", {}, timeout=1)
-        assert isinstance(first.exception(), HarnessError)
-        with pytest.raises(HarnessError):
-            host.call("echo", {"text": "x"}, timeout=1)
+def test_a_server_that_closes_its_stdin_is_dead_too_and_does_not_kill_the_host(faulty, events, gate):
+    """Writing to it gives EPIPE: for us an exception in a call and not a signal."""
+    door = gate()
+    config = faulty("closes-pipes", "--how", "stdin", "--gate", door, restart="never")
+    with Host([config], on_event=events) as host, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(host.call, "close", {}, timeout=20)
+        door.open()  # stdin is closed now
+        with pytest.raises(ServerDied) as caught:
+            host.call("echo", {"text": "x"}, timeout=10)
+        assert "stdin" in caught.value.reason
+        assert isinstance(first.exception(), ServerDied)
+        assert "stdin" in events.wait("failed").data["reason"]
 
 
 @pytest.mark.fault("stdout closed, process alive")

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from mcp_harness import HarnessError, Host, RequestTimeout, RpcError, ServerDied
+from mcp_harness import HarnessError, Host, HostClosed, RequestTimeout, RpcError, ServerDied
 
 
 def reply(result, request_id="$id"):
@@ -137,6 +137,16 @@ def test_the_deadline_fires_although_the_pipe_is_full_and_close_works(faulty):
             assert time.monotonic() - began < 10
         assert host.status()["faulty"].pending == 0
         assert host.call("other/echo", {"text": "well"}, timeout=10).text == "well"
+
+
+@pytest.mark.fault("server stops reading, the pipe is full")
+def test_close_ends_a_call_that_waits_for_room_in_the_pipe(faulty):
+    with Host([faulty("stops-reading")]) as host, ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(host.call, "echo", {"text": "z" * 1_000_000}, timeout=60)
+        while host.status()["faulty"].pending == 0:
+            pass
+        host.close()
+        assert isinstance(waiting.exception(timeout=5), HostClosed)
 
 
 @pytest.mark.fault("server stops reading, the pipe is full")
