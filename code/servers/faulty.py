@@ -102,6 +102,9 @@ def notification(method: str, **params: Any) -> Message:
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
+LIST_CHANGED: Message = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+
+
 def log(text: str, to: int = 2) -> None:
     """One line on stderr."""
     write(text.encode() + b"\n", to)
@@ -245,8 +248,7 @@ def change(request: Message) -> None:
     for name in set(TOOLS) - BASIC_TOOLS:
         del TOOLS[name]
     TOOLS.update(dict.fromkeys(given.get("tools", []), echo))
-    changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
-    send(*[changed] * given.get("times", 1), reply(request, text("changed")))
+    send(*[LIST_CHANGED] * given.get("times", 1), reply(request, text("changed")))
 
 
 def die(request: Message) -> NoReturn:
@@ -359,7 +361,7 @@ def talks_before_initialize() -> None:
 
     def chatter(request: Message) -> Message:
         send(notification("notifications/message", level="info", data="starting"))
-        send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        send(LIST_CHANGED)
         ask("ping", {})
         ask("roots/list", {})
         return initialize(request)
@@ -523,6 +525,21 @@ def failing_tool() -> None:
 
 
 # --- Modes: the list of tools ----------------------------------------------------------
+
+
+@mode
+def changes_while_listing() -> None:
+    """Announces a change just before the reply to a listing that does not have it yet, --count times."""
+    listings = itertools.count()
+
+    def list_old(request: Message) -> None:
+        old, number = reply(request, list_tools(request)), next(listings)
+        if 0 < number <= options.count:
+            TOOLS[f"after_{number}"] = echo
+            send(LIST_CHANGED)
+        send(old)
+
+    serve({"tools/list": list_old})
 
 
 @mode

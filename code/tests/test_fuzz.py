@@ -103,6 +103,7 @@ def test_the_pieces_in_which_bytes_arrive_make_no_difference(data, cuts):
 
 @QUICK
 @given(st.lists(st.binary(min_size=1, max_size=3000).map(lambda piece: piece.replace(b"\n", b"x")), max_size=30))
+@example([b"x" * 3000] * 30)
 def test_a_line_without_an_end_is_bounded_in_memory_and_the_next_line_counts(pieces):
     buffer = wire.LineBuffer(max_bytes=2000)
     for piece in pieces:

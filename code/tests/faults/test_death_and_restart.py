@@ -3,10 +3,12 @@
 import contextlib
 import os
 import signal
+import subprocess
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from mcp_harness import HarnessError, Host, ServerDied
+from mcp_harness import HarnessError, Host, HostClosed, ServerDied, ServerError
 from mcp_harness.clock import FakeClock
 
 ENDS = [pytest.param(["--code", code], id=f"code {code}") for code in (0, 1, 137)]
@@ -281,6 +283,33 @@ def test_nothing_is_started_after_close(faulty, events, tmp_path):
         events.wait("restarting")
     clock.advance(100)
     assert len(starts.read_text().splitlines()) == 1
+
+
+@pytest.mark.fault("close during backoff")
+def test_a_process_that_is_being_started_while_the_host_closes_is_ended_too(faulty, events):
+    """`spawn` is held until the host is closed, so the process comes to life after that."""
+    clock, starts = FakeClock(), iter(range(10))
+    entered, release = threading.Event(), threading.Event()
+
+    def held_spawn(*args, **kwargs):
+        if next(starts) > 0:
+            entered.set()
+            assert release.wait(20)
+        return subprocess.Popen(*args, **kwargs)
+
+    with Host([faulty("ignores-eof")], on_event=events, clock=clock, spawn=held_spawn) as host:
+        os.kill(host.status()["faulty"].pid, signal.SIGKILL)
+        events.wait("restarting")
+        clock.advance(1.1)
+        assert entered.wait(10)
+        closer = threading.Thread(target=host.close)
+        closer.start()
+        with contextlib.suppress(HostClosed):
+            while True:  # until the host is closed
+                with contextlib.suppress(ServerError):
+                    host.wait_ready("faulty", timeout=0)
+        release.set()
+        closer.join()
 
 
 @pytest.mark.fault("close during backoff")
