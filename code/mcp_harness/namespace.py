@@ -109,10 +109,9 @@ class Namespace:
 
     def settle(self) -> list[Collision]:
         """Give names to what has none yet, and rebuild the table. Returns collisions not reported before."""
-        self.looked_at = True
         if not self.stale:
+            self.looked_at = True
             return []
-        self.stale = False
         collisions = self._name_all()
         table = {}
         for server in self._servers:
@@ -120,8 +119,8 @@ class Namespace:
                 name = self._names.get((server, local))
                 if name is not None:
                     table[name] = merged(name, server, local, definition)
-        self.table = table
-        self._trie = None
+        self.table, self._trie = table, None
+        self.stale, self.looked_at = False, True  # last: who sees these without a lock sees the table too
         return self._untold(collisions)
 
     def _untold(self, collisions: Iterable[Collision]) -> list[Collision]:

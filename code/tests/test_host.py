@@ -334,9 +334,11 @@ def test_a_broken_callback_is_counted():
 
 def test_a_failure_while_entering_leaves_nothing(monkeypatch):
     def interrupt(self):
-        raise KeyboardInterrupt
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        return True
 
-    monkeypatch.setattr(Host, "_settle", interrupt)
+    monkeypatch.setattr(Host, "_any_starting", interrupt)
     with pytest.raises(KeyboardInterrupt):
         Host([config("files")]).__enter__()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp_harness import AmbiguousTool, ConfigError, Policy, UnknownTool, model_name
-from mcp_harness.namespace import Namespace, changes
+from mcp_harness.namespace import Namespace, changes, merged
 
 SERVERS = {"notes": ["search", "create"], "files": ["read", "search"], "github": ["list_issues", "open_pr", "search"]}
 
@@ -250,3 +250,18 @@ def test_a_hashed_name_cannot_be_forged_by_a_plain_one():
     first, rest, digest = model_name("x", "__").split("__")
     for server, tool in [("x", digest), (first, f"{rest}__{digest}"), (f"{first}__{rest}", digest)]:
         assert model_name(server, tool) != model_name("x", "__")
+
+
+def test_nobody_is_told_that_the_table_is_ready_before_it_is(monkeypatch):
+    names = Namespace(["a"])
+    names.offer("a", definitions("x"))
+    seen = []
+
+    def watch(*arguments):
+        seen.append((names.stale, names.looked_at))
+        return merged(*arguments)
+
+    monkeypatch.setattr("mcp_harness.namespace.merged", watch)
+    names.settle()
+    assert seen == [(True, False)]
+    assert (names.stale, names.looked_at) == (False, True)
