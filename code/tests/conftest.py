@@ -166,6 +166,25 @@ def nothing_stays_behind(mark: str) -> Iterator[None]:
 
 
 @pytest.fixture
+def until() -> Callable[[Callable[[], object]], None]:
+    """`until(condition)`: look again and again, for what no event tells; fails when it does not come."""
+
+    def look(condition: Callable[[], object]) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline, f"it did not come within {PATIENCE} s"
+            time.sleep(0.005)
+
+    return look
+
+
+@pytest.fixture
+def running() -> Callable[[], dict[int, tuple[int, str]]]:
+    """The processes of this machine, zombies too."""
+    return processes
+
+
+@pytest.fixture
 def leaks() -> type[Leaks]:
     """For a test that counts by itself."""
     return Leaks

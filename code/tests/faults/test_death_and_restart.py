@@ -68,7 +68,7 @@ def test_a_reply_written_just_before_the_death_still_counts(faulty):
 
 @pytest.mark.fault("stdout closed, process alive")
 @pytest.mark.parametrize("how", ["stdout", "both"])
-def test_a_server_that_closes_its_stdout_is_dead_and_reaped(faulty, events, tmp_path, how):
+def test_a_server_that_closes_its_stdout_is_dead_and_reaped(faulty, events, tmp_path, running, until, how):
     record = tmp_path / "record"
     with Host([faulty("closes-pipes", "--how", how, "--record", record, restart="never")], on_event=events) as host:
         pid = host.status()["faulty"].pid
@@ -76,9 +76,7 @@ def test_a_server_that_closes_its_stdout_is_dead_and_reaped(faulty, events, tmp_
             host.call("close", {}, timeout=20)
         assert "stdout" in str(caught.value)
         events.wait("failed", "faulty")
-        host.restart("faulty")  # which waits for the end of the old process
-        with pytest.raises(ProcessLookupError):
-            os.kill(pid, 0)
+        until(lambda: pid not in running())
         assert b"SIGTERM" in record.read_bytes(), "it was killed before it was asked"
 
 
@@ -285,8 +283,18 @@ def test_nothing_is_started_after_close(faulty, events, tmp_path):
     assert len(starts.read_text().splitlines()) == 1
 
 
+def is_closed(host):
+    """True as soon as the host takes no more orders."""
+    try:
+        host.wait_ready("faulty", timeout=0)
+    except HostClosed:
+        return True
+    except ServerError:
+        return False
+
+
 @pytest.mark.fault("close during backoff")
-def test_a_process_that_is_being_started_while_the_host_closes_is_ended_too(faulty, events):
+def test_a_process_that_is_being_started_while_the_host_closes_is_ended_too(faulty, events, until):
     """`spawn` is held until the host is closed, so the process comes to life after that."""
     clock, starts = FakeClock(), iter(range(10))
     entered, release = threading.Event(), threading.Event()
@@ -304,10 +312,7 @@ def test_a_process_that_is_being_started_while_the_host_closes_is_ended_too(faul
         assert entered.wait(10)
         closer = threading.Thread(target=host.close)
         closer.start()
-        with contextlib.suppress(HostClosed):
-            while True:  # until the host is closed
-                with contextlib.suppress(ServerError):
-                    host.wait_ready("faulty", timeout=0)
+        until(lambda: is_closed(host))
         release.set()
         closer.join()
 

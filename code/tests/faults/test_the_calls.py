@@ -140,11 +140,10 @@ def test_the_deadline_fires_although_the_pipe_is_full_and_close_works(faulty):
 
 
 @pytest.mark.fault("server stops reading, the pipe is full")
-def test_close_ends_a_call_that_waits_for_room_in_the_pipe(faulty):
+def test_close_ends_a_call_that_waits_for_room_in_the_pipe(faulty, until):
     with Host([faulty("stops-reading")]) as host, ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(host.call, "echo", {"text": "z" * 1_000_000}, timeout=60)
-        while host.status()["faulty"].pending == 0:
-            pass
+        until(lambda: host.status()["faulty"].pending)
         host.close()
         assert isinstance(waiting.exception(timeout=5), HostClosed)
 

@@ -186,6 +186,26 @@ def test_sigint_while_the_servers_start_leaves_nothing_alive(host_process, fault
 
 
 @pytest.mark.fault("Ctrl-C reaches the children first")
+def test_sigint_while_entering_a_host_leaves_nothing_in_a_program_that_goes_on(faulty, gate):
+    """As in a notebook, where the interrupted cell is not the end of the kernel."""
+    door = gate()
+
+    def interrupt():
+        with door.arrive():
+            os.kill(os.getpid(), signal.SIGINT)
+
+    old = signal.signal(signal.SIGINT, signal.default_int_handler)
+    thread = threading.Thread(target=interrupt)
+    try:
+        thread.start()
+        with pytest.raises(KeyboardInterrupt), Host([faulty("slow-start", "--gate", door, start_timeout=25)]):
+            thread.join(20)
+    finally:
+        thread.join()
+        signal.signal(signal.SIGINT, old)
+
+
+@pytest.mark.fault("Ctrl-C reaches the children first")
 def test_a_second_sigint_while_the_servers_end_kills_what_is_left(host_process, faulty, gate):
     door = gate()
     script = host_process([faulty("ends-at-gate", "--gate", door), faulty("ignores-sigterm", name="s")], WAIT)
