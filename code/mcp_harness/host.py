@@ -17,7 +17,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
-from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -30,7 +29,7 @@ from .events import Dispatcher, Event, ServerStatus
 from .member import Changes, Member
 from .namespace import Collision, MergedTool, Namespace, Policy, changes
 from .tools import ToolResult, read_result
-from .transport import Spawn, shut_down
+from .transport import Spawn, kill, shut_down
 from .wire import Message
 
 LAST_JOBS = 2.0  # seconds for refreshes and starts to notice that the host is closed
@@ -97,6 +96,7 @@ class Host:
                     while self._any_starting():
                         self._due.wait()
                 self._settle()
+                self._enforce_policy()
         except BaseException:
             self.close()
             raise
@@ -120,6 +120,9 @@ class Host:
             for session in sessions:
                 session.abandon(lambda: HostClosed("the host was closed while the call was waiting"))
             shut_down(session.transport for session in sessions)
+        except BaseException:  # a second Ctrl-C: no more asking
+            kill(session.transport for member in self._members.values() for session in member.live_sessions())
+            raise
         finally:
             self._join_jobs()
             self.events.close()
@@ -137,6 +140,7 @@ class Host:
             member.first_start()
             if not self._any_starting():
                 self._settle()
+            self._enforce_policy()
 
     def _supervise(self) -> None:
         """Sleep until a restart is due, start it in a thread of its own, and so on until close."""
@@ -233,7 +237,9 @@ class Host:
         """
         member = self._member(server)
         self._settle()
-        return names_in(member.restart())
+        names = names_in(member.restart())
+        self._enforce_policy()
+        return names
 
     def wait_ready(self, server: str, timeout: float | None = None) -> None:
         """Wait until a server is ready; `timeout` in seconds, by default its start_timeout.
@@ -309,15 +315,17 @@ class Host:
             with self._naming:
                 collisions = self.namespace.settle()
             self._report(collisions)
+            self._enforce_policy()
         return self.namespace
 
     def _report(self, collisions: Iterable[Collision]) -> None:
         for hit in collisions:
             self.tell("collision", hit.server, asdict(hit))
+
+    def _enforce_policy(self) -> None:
+        """End the servers that the policy keeps out. Never called with a member's lock held."""
         for server, reason in self.namespace.refused().items():
-            member = self._members[server]
-            if member.state == "ready" and not self._closed:
-                self.run(partial(member.refuse, reason), f"mcp-refuse-{server}")
+            self._members[server].refuse(reason)
 
 
 def says_unknown(text: str, local_name: str) -> bool:

@@ -106,7 +106,7 @@ class Member:
             with self.changed:
                 self.session = session
                 self.error = None
-                self._sessions = [one for one in self._sessions if not one.transport.done.is_set()] + [session]
+                self._sessions = [*self.live_sessions(), session]
         session.transport.start()
         return session
 
@@ -120,6 +120,8 @@ class Member:
 
     def _become_ready(self, session: Session, tools: list[Message]) -> Changes:
         with self.changed:
+            if self._closed:
+                raise HostClosed(f"the host was closed before server {self.name!r} was ready")
             if self.session is not session or session.ended is not None:
                 raise ServerDied(self.name, session.ended or "another start took its place")
             changes = self._home.install(self.name, tools)
@@ -192,7 +194,7 @@ class Member:
     def retry(self) -> None:
         """The planned start."""
         with self._life:
-            if self.state == "restarting":
+            if self.state == "restarting" and self.retry_at is None:  # else somebody was quicker
                 self._restarts += 1
                 with contextlib.suppress(HarnessError):  # _start_failed has said it
                     self.start()
@@ -204,31 +206,36 @@ class Member:
 
     def restart(self) -> Changes:
         """End the process, if there is one, and start a new one. Raises what `start` raises."""
-        self._let_go("it is being restarted on request", "restarting")
+        self._let_go()
         with self._life:
-            self._let_go("it is being restarted on request", "restarting")  # what another start made meanwhile
+            self._let_go()  # what another start made meanwhile
             self._backoff.reset()
             self._restarts += 1
             return self.start()
 
     def refuse(self, reason: str) -> None:
-        """End the process for good: the policy keeps this server out."""
+        """The policy keeps this server out: end its process, in the background."""
         with self.changed:
-            if self.state != "ready":
+            session = self.session
+            if self.state != "ready" or session is None:
                 return
+            self.session, self.state, self.reason = None, "failed", reason
             self.error = HandshakeError(self.name, f"server {self.name!r} was {reason}")
             self._tell("failed", reason=reason)
-        self._let_go(reason, "failed")
+            self._announce()
+        session.abandon(lambda: ServerDied(self.name, reason))
+        self._home.run(lambda: shut_down([session.transport]), f"mcp-refuse-{self.name}")
 
-    def _let_go(self, reason: str, state: str) -> None:
+    def _let_go(self) -> None:
+        reason = "it is being restarted on request"
         with self.changed:
             if self._closed:
                 raise HostClosed(f"the host is closed: server {self.name!r} cannot be restarted")
             session, self.session = self.session, None
-            self.state, self.reason, self.retry_at = state, reason, None
-            self.changed.notify_all()
+            self.state, self.reason, self.retry_at = "restarting", reason, None
+            self._announce()
         if session is not None:
-            session.abandon(lambda: ServerDied(self.name, reason, 0.0 if state == "restarting" else None))
+            session.abandon(lambda: ServerDied(self.name, reason, 0.0))
             shut_down([session.transport])
 
     # --- the tools -----------------------------------------------------------------------
@@ -277,7 +284,7 @@ class Member:
                 self.refresh()
             except (ServerDied, HostClosed):
                 pass  # the next start lists the tools anyway
-            except HarnessError as error:
+            except Exception as error:
                 self._tell("notice", message=f"its tools changed, but could not be listed again: {error}")
             with self.changed:
                 if not self._refresh_again or self._closed:
@@ -377,10 +384,14 @@ class Member:
             with self.changed:
                 self.state, self.retry_at = "closed", None
                 self._announce()
-                return [one for one in self._sessions if not one.transport.done.is_set()]
+                return self.live_sessions()
         finally:
             if held:
                 self._spawning.release()
+
+    def live_sessions(self) -> list[Session]:
+        """The sessions whose processes have not ended, old ones too."""
+        return [one for one in self._sessions if not one.transport.done.is_set()]
 
     def _is_ready(self) -> bool:
         """Ready, and not a process that has ended already without its reader having noticed."""

@@ -232,9 +232,10 @@ class Namespace:
 
     def browse(self, prefix: str = "") -> list[str]:
         """The canonical names that begin with `prefix`, sorted."""
-        if self._trie is None:
-            self._trie = Trie(self.table)
-        return self._trie.under(prefix)
+        trie = self._trie
+        if trie is None:
+            trie = self._trie = Trie(self.table)
+        return trie.under(prefix)
 
     def counts(self) -> dict[str, int]:
         """How many tools each server has in the table; before anybody has looked, how many it lists."""

@@ -219,7 +219,7 @@ class Session:
     def _timed_out(self, method: str, params: Message | None, seconds: float, begun: bool) -> Exception:
         if self.ended is not None:
             return ServerDied(self.server, self.ended)
-        did = "gave no reply to" if begun else "did not read (its stdin is full) the request"
+        did = "gave no reply to" if begun else "does not read its stdin, which is full, so it did not take"
         told = "; the request was cancelled" if begun and method != "initialize" else ""
         what = f"{method} {params['name']!r}" if params and "name" in params else method
         text = f"server {self.server!r} {did} {what} within {seconds:.1f} s{told}. Raise the timeout, or look at"

@@ -63,6 +63,8 @@ class Transport:
         self._stderr = bytearray()
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
         if not (stdin and stdout and stderr):
+            self._process.kill()
+            self._process.wait(KILL_GRACE)
             raise SpawnError(config.name, f"server {config.name!r}: `spawn` gave a process without three pipes")
         self.writer, self._streams = FrameWriter(stdin), (stdout, stderr)
         self._out, self._err = stdout.fileno(), stderr.fileno()
@@ -103,7 +105,9 @@ class Transport:
         self.writer.close()
 
     def signal(self, number: int) -> None:
-        """Send a signal to the whole group of the process."""
+        """Send a signal to the whole group of the process, if it is not gone."""
+        if self.done.is_set():  # by now the number may belong to somebody else
+            return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
@@ -199,7 +203,9 @@ class Transport:
         poller.register(self._err, select.POLLIN)
         while True:
             exited = self.exited
-            while open_stderr and poller.poll(0 if exited else pause * 1000):
+            for _ in range(LAST_READS):
+                if not open_stderr or not poller.poll(0 if exited else pause * 1000):
+                    break
                 open_stderr = self._read_stderr()
             if exited or time.monotonic() >= deadline:
                 return exited
@@ -300,10 +306,16 @@ def shut_down(transports: Iterable[Transport]) -> None:
             transport.signal(signal.SIGTERM)
         left = still_running(left, TERM_GRACE)
     finally:
-        for transport in left:
-            if not transport.done.is_set():
-                transport.signal(signal.SIGKILL)
-        still_running(left, KILL_GRACE)
+        kill(left)
+
+
+def kill(transports: Iterable[Transport]) -> None:
+    """End processes without asking."""
+    victims = list(transports)
+    for transport in victims:
+        transport.begin_close()
+        transport.signal(signal.SIGKILL)
+    still_running(victims, KILL_GRACE)
 
 
 def still_running(transports: Iterable[Transport], seconds: float) -> list[Transport]:

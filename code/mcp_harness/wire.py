@@ -96,15 +96,14 @@ class LineBuffer:
 
     def feed(self, data: bytes) -> list[Line]:
         """The lines that `data` completes, without their newline."""
-        if b"\n" not in data:
-            self._keep(data)
-            return []
-        first, *complete = data.split(b"\n")
-        self._keep(first)
-        lines: list[Line] = [self._take()]
-        rest = complete.pop()
+        *complete, rest = data.split(b"\n")
+        lines: list[Line] = []
+        if self._size and complete:
+            self._keep(complete.pop(0))
+            lines.append(self._take())
         lines += [line if len(line) <= self._max else too_long(line, len(line)) for line in complete]
-        self._keep(rest)
+        if rest:
+            self._keep(rest)
         return lines
 
     def _keep(self, piece: bytes) -> None:

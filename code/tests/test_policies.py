@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from mcp_harness import AmbiguousTool, Host, Policy, ServerConfig, ServerDied, UnknownTool
+from mcp_harness import AmbiguousTool, HandshakeError, Host, Policy, ServerConfig, ServerDied, UnknownTool
 
 SERVERS = Path(__file__).resolve().parents[1] / "servers"
 ALL = ("notes", "files", "github")
@@ -86,3 +86,23 @@ def test_a_dead_owner_gives_an_error_and_never_another_servers_tool(events):
             host.call("search", {"query": "plan"})
         assert caught.value.retry_in is None
         assert host.call("files/search", {"query": "plan"}).server == "files"
+
+
+def test_a_refused_server_is_failed_when_the_block_begins_and_stays_so_after_a_restart():
+    with Host([config(name) for name in ALL], policy=Policy.REJECT_SERVER) as host:
+        assert [status.state for status in host.status().values()] == ["ready", "failed", "failed"]
+        host.restart("files")
+        assert host.status()["files"].state == "failed"
+        assert set(host.tools()) == {"search", "create"}
+
+
+def test_a_server_that_comes_late_is_refused_too(faulty, gate, events):
+    door = gate()
+    slow = faulty("slow-start", "--gate", door, name="slow")
+    with Host([slow, faulty("good", name="quick")], policy=Policy.REJECT_SERVER, on_event=events, wait=False) as host:
+        host.wait_ready("quick", timeout=10)
+        assert host.tools()["echo"].server_name == "quick"
+        door.open()
+        events.wait("failed", "slow")
+        with pytest.raises(HandshakeError, match="REJECT_SERVER"):
+            host.wait_ready("slow", timeout=10)
