@@ -1,0 +1,77 @@
+"""An MCP client for many servers over stdio. Standard library only.
+
+    from mcp_harness import Host, load_config
+
+    with Host(load_config("servers.json")) as host:
+        print(list(host.tools()))
+        print(host.call("files/search", {"query": "plan"}).text)
+
+Where a change belongs:
+
+    config.py      what to start                 member.py     one server through its lives
+    transport.py   processes, shutdown           restart.py    when to start again
+    pipes.py       writing to a full pipe        clock.py      time, real and fake
+    wire.py        bytes ↔ messages              host.py       many servers
+    pending.py     requests that wait            events.py     what the program is told
+    session.py     one conversation              namespace.py  names, policies, routing
+    eras.py        protocol revisions            trie.py       browsing names
+    callbacks.py   the server's requests         tools.py      definitions and results
+    errors.py      all exceptions                __main__.py   the command line
+"""
+
+from .callbacks import Handler
+from .clock import Clock, FakeClock, SystemClock
+from .config import ServerConfig, load_config
+from .errors import (
+    AmbiguousTool,
+    ArgumentsError,
+    BadReply,
+    ConfigError,
+    HandshakeError,
+    HarnessError,
+    HostClosed,
+    RequestTimeout,
+    RpcError,
+    ServerDied,
+    ServerError,
+    SpawnError,
+    UnknownServer,
+    UnknownTool,
+    UsageError,
+)
+from .events import Event, ServerStatus
+from .host import Host
+from .namespace import Collision, MergedTool, Policy, model_name
+from .tools import ToolResult
+
+__all__ = [
+    "AmbiguousTool",
+    "ArgumentsError",
+    "BadReply",
+    "Clock",
+    "Collision",
+    "ConfigError",
+    "Event",
+    "FakeClock",
+    "Handler",
+    "HandshakeError",
+    "HarnessError",
+    "Host",
+    "HostClosed",
+    "MergedTool",
+    "Policy",
+    "RequestTimeout",
+    "RpcError",
+    "ServerConfig",
+    "ServerDied",
+    "ServerError",
+    "ServerStatus",
+    "SpawnError",
+    "SystemClock",
+    "ToolResult",
+    "UnknownServer",
+    "UnknownTool",
+    "UsageError",
+    "load_config",
+    "model_name",
+]

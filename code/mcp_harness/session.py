@@ -1,0 +1,226 @@
+"""One conversation with one server process: requests and replies, paging, notifications.
+
+Guarantees: a reply finds its caller by id, in any order, from any number of threads; a caller
+waits no longer than its deadline, which covers the write too. When the process ends, every
+waiting caller is told at once and why. Whatever else a server writes is counted, never fatal.
+
+What it leaves out: starting again. A session lives as long as its process; the next process
+gets a new session, so a reply of the old one can never answer a request of the new one.
+
+Source: revision 2025-11-25, base protocol and tools. What differs by revision is in eras.py.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from . import wire
+from .callbacks import Answering, Callbacks
+from .config import ServerConfig
+from .eras import Era
+from .errors import ArgumentsError, BadReply, RequestTimeout, RpcError, ServerDied
+from .pending import Failure, Pending, Slot
+from .pipes import WriteTimeout
+from .transport import Spawn, Transport
+from .wire import Line, Message
+
+MAX_PAGES = 1000  # of tools/list: more is a server that counts up its cursor for ever
+ANSWER_TIMEOUT = 10.0  # seconds to write a handler's answer: a server that asked should be reading
+DEATH_NEWS = 1.0  # seconds after a broken pipe until the reader has found out why
+
+
+class Listener(Protocol):
+    """Who hears what a session notices. Called on the reader thread: must not wait."""
+
+    def on_ended(self, session: "Session", reason: str) -> Failure: ...
+
+    def on_list_changed(self, session: "Session") -> None: ...
+
+    def on_noise(self, session: "Session", noise: wire.Noise) -> None: ...
+
+    def on_late_reply(self, session: "Session", id: wire.Id) -> None: ...
+
+
+class Session:
+    """The session with one process. Raises SpawnError when made, if the process cannot be started."""
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        era: Era,
+        callbacks: Callbacks,
+        listener: Listener,
+        spawn: Spawn,
+        generation: int = 1,
+    ) -> None:
+        self.server, self.era, self.generation = config.name, era, generation
+        self.capabilities = callbacks.capabilities
+        self.ended: str | None = None
+        self._listener = listener
+        self._pending = Pending()
+        self._answering = Answering(config.name, callbacks, self._post, self._send_answer)
+        self.transport = Transport(config, self._on_line, self._on_end, spawn)
+
+    @property
+    def pending(self) -> int:
+        """How many requests wait for a reply."""
+        return len(self._pending)
+
+    # --- what we say ---------------------------------------------------------------------
+
+    def open(self, deadline: float) -> Message:
+        """Open the session as its revision demands; returns what the server said of itself."""
+        return self.era.open(self, deadline)
+
+    def request(self, method: str, params: Message | None, deadline: float) -> Message:
+        """Send a request and wait for its result until `deadline` (of time.monotonic).
+
+        Raises RpcError, BadReply, RequestTimeout, ArgumentsError, or what the session ended with.
+        """
+        began = time.monotonic()
+        id, slot = self._pending.add()
+        begun = False
+        try:
+            frame = self._encode(wire.request(id, method, self.era.dress(params or {})))
+            self.transport.writer.write(frame, deadline)
+            begun = True
+            body = slot.wait(deadline - time.monotonic())
+        except WriteTimeout as timeout:
+            begun, body = timeout.begun, None
+        except OSError:
+            body = self._broken_pipe(slot, deadline)
+        finally:
+            unanswered = self._pending.take(id) is not None
+            if unanswered and begun and method != "initialize":
+                self._post(wire.notification("notifications/cancelled", {"requestId": id, "reason": "gave up waiting"}))
+        if body is None:
+            raise self._timed_out(method, params, time.monotonic() - began, begun)
+        return self._result(body, method)
+
+    def notify(self, method: str, params: Message | None = None) -> None:
+        """Send a notification, as soon as the pipe has room."""
+        self._post(wire.notification(method, params))
+
+    def list_tools(self, deadline: float, warn: Callable[[str], None]) -> list[Any]:
+        """All pages of tools/list, unchecked. The list ends where `nextCursor` is absent: "" is a cursor too."""
+        tools: list[Any] = []
+        cursors: set[str] = set()
+        params: Message | None = None
+        for _ in range(MAX_PAGES):
+            try:
+                page = self.request("tools/list", params, deadline)
+            except RpcError as error:
+                if error.code == wire.METHOD_NOT_FOUND and not tools:
+                    return []  # a server without tools
+                raise
+            if not isinstance(page.get("tools"), list):
+                raise BadReply(self.server, f"server {self.server!r} answered tools/list without a list of tools")
+            tools += page["tools"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return tools
+            if not isinstance(cursor, str) or cursor in cursors:
+                fault = "came again" if isinstance(cursor, str) else "is no text"
+                warn(f"its tools/list does not end: cursor {cursor!r} {fault}; the pages so far are used")
+                return tools
+            cursors.add(cursor)
+            params = {"cursor": cursor}
+        warn(f"its tools/list has more than {MAX_PAGES} pages; the first {MAX_PAGES} are used")
+        return tools
+
+    def abandon(self, failure: Failure) -> None:
+        """Fail every waiting caller; the session is about to be closed."""
+        self._pending.end(failure)
+
+    # --- writing -------------------------------------------------------------------------
+
+    def _encode(self, message: Message) -> bytes:
+        try:
+            return wire.encode(message)
+        except (ValueError, TypeError, RecursionError) as error:
+            text = f"server {self.server!r}: the parameters are no JSON: {error}; nothing was sent"
+            raise ArgumentsError(text) from error
+
+    def _broken_pipe(self, slot: Slot, deadline: float) -> Message | None:
+        """The server does not read any more: most likely it is dying, and the slot soon fails with the reason."""
+        if slot.wait(min(deadline - time.monotonic(), DEATH_NEWS)) is None:
+            self.transport.condemn("it closed its stdin but kept running, so it was ended")
+        return slot.wait(min(deadline - time.monotonic(), DEATH_NEWS))
+
+    def _post(self, message: Message) -> None:
+        with contextlib.suppress(ValueError, TypeError):
+            self.transport.writer.post(wire.encode(message))
+
+    def _send_answer(self, message: Message) -> None:
+        with contextlib.suppress(OSError, WriteTimeout):
+            self.transport.writer.write(wire.encode(message), time.monotonic() + ANSWER_TIMEOUT)
+
+    # --- what we hear: the reader thread ---------------------------------------------------
+
+    def _on_line(self, line: Line) -> None:
+        try:
+            self._dispatch(wire.parse(line))
+        except Exception as error:  # no line may stop the reader, whatever is wrong with it or with us
+            self._listener.on_noise(self, wire.Noise(f"not handled: {type(error).__name__}: {error}", "(one line)"))
+
+    def _dispatch(self, incoming: wire.Incoming | None) -> None:
+        """Whose is it? A message with a method is the server's own; the rest can only be a reply."""
+        if isinstance(incoming, wire.Reply):
+            self._on_reply(incoming)
+        elif isinstance(incoming, wire.Noise):
+            self._on_noise(incoming)
+        elif isinstance(incoming, wire.Request) and self.era.server_may_ask:
+            self._answering.answer(incoming)
+        elif isinstance(incoming, wire.Request):
+            why = f"a request, which a server must not send in revision {self.era.version}"
+            self._on_noise(wire.Noise(why, incoming.method[: wire.PREVIEW_CHARS]))
+        elif isinstance(incoming, wire.Notification) and incoming.method == "notifications/tools/list_changed":
+            self._listener.on_list_changed(self)
+
+    def _on_reply(self, reply: wire.Reply) -> None:
+        id = wire.own_id(reply.id)
+        slot = None if id is None else self._pending.take(id)
+        if slot is not None:
+            slot.fill(reply.body)
+        elif id is not None and self._pending.issued(id):
+            self._listener.on_late_reply(self, reply.id)
+        else:
+            why = "a reply to a request that was never sent"
+            self._listener.on_noise(self, wire.Noise(why, f"id {str(reply.id)[: wire.PREVIEW_CHARS]}"))
+
+    def _on_noise(self, noise: wire.Noise) -> None:
+        id = wire.own_id(noise.reply_id)
+        slot = None if id is None else self._pending.take(id)
+        if slot is not None:
+            text = f"server {self.server!r} sent its reply as {noise.why}; it was thrown away: ask for less at once"
+            slot.fail(lambda: BadReply(self.server, text))
+        self._listener.on_noise(self, noise)
+
+    def _on_end(self, reason: str) -> None:
+        self.ended = reason
+        self._pending.end(self._listener.on_ended(self, reason))
+
+    # --- replies to results --------------------------------------------------------------
+
+    def _result(self, body: Message, method: str) -> Message:
+        error = body.get("error")
+        if error is not None:
+            code = error.get("code") if isinstance(error, dict) else None
+            if not isinstance(code, int):
+                raise BadReply(self.server, f"server {self.server!r} answered {method} with a malformed error: {error}")
+            raise RpcError(self.server, code, str(error.get("message", "")), error.get("data"), method)
+        result = body.get("result")
+        if not isinstance(result, dict):
+            kind = type(result).__name__
+            raise BadReply(self.server, f"server {self.server!r} answered {method} with a {kind}, not with an object")
+        return result
+
+    def _timed_out(self, method: str, params: Message | None, seconds: float, begun: bool) -> Exception:
+        if self.ended is not None:
+            return ServerDied(self.server, self.ended)
+        did = "gave no reply to" if begun else "does not read its stdin, which is full, so it did not take"
+        told = "; the request was cancelled" if begun and method != "initialize" else ""
+        what = f"{method} {params['name']!r}" if params and "name" in params else method
+        text = f"server {self.server!r} {did} {what} within {seconds:.1f} s{told}. Raise the timeout, or look at"
+        return RequestTimeout(self.server, f"{text} what the server does (host.status() has its stderr)")

@@ -1,0 +1,312 @@
+"""What every test here stands on: faulty servers, gates, events with a deadline, and the leak check.
+
+Each test runs under a hard time limit, and is followed by a count of descriptors, threads and
+processes: what it started must be gone. An exception that ends a thread fails the test too.
+"""
+
+import collections
+import contextlib
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CODE = Path(__file__).resolve().parents[1]
+FAULTY = CODE / "servers" / "faulty.py"
+FAULT_TABLE = Path(__file__).parent / "faults" / "README.md"
+TIME_LIMIT, SLOW_TIME_LIMIT = 30, 90  # seconds for one test; a healthy one needs a tenth of it
+PATIENCE = 10.0  # seconds until a wait for something that must come fails
+
+
+# --- Time limits and the fault table -------------------------------------------------------
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "fault(kind): proves the behaviour in one row of faults/README.md")
+
+
+def fault_kinds() -> dict[str, str]:
+    """The table of faults/README.md: kind → where it was seen."""
+    rows = [line.split("|") for line in FAULT_TABLE.read_text("utf-8").splitlines() if line.startswith("|")]
+    return {cells[1].strip(): cells[2].strip() for cells in rows[2:]}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    kinds = fault_kinds()
+    for item in items:
+        if item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(SLOW_TIME_LIMIT if item.get_closest_marker("slow") else TIME_LIMIT))
+        for marker in item.iter_markers("fault"):
+            if marker.args[0] not in kinds:
+                raise pytest.UsageError(f"{item.nodeid}: {FAULT_TABLE} has no row {marker.args[0]!r}")
+            item.user_properties.append(("fault", marker.args[0]))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print the fault table: each kind, how many of its variants passed, where it was seen."""
+    counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    for outcome in ("passed", "failed", "error", "skipped"):
+        for outcome_report in terminalreporter.getreports(outcome):
+            for key, kind in outcome_report.user_properties:
+                if key == "fault" and (outcome_report.when == "call" or outcome != "passed"):
+                    counts[kind][outcome] += 1
+    if not counts:
+        return
+    terminalreporter.section("faults: variants passed, kind, seen in")
+    for kind, seen_in in fault_kinds().items():
+        if kind in counts:
+            passed, total = counts[kind]["passed"], counts[kind].total()
+            verdict = f"{passed:3} ok" if passed == total else f"{total - passed} of {total} FAILED"
+            terminalreporter.line(f"{verdict}  {kind}  [{seen_in}]")
+    whole = sum(1 for count in counts.values() if count["passed"] == count.total())
+    variants = sum(count.total() for count in counts.values())
+    terminalreporter.line(f"{whole} of {len(counts)} kinds behave, in {variants} variants")
+
+
+# --- Nothing stays behind ------------------------------------------------------------------
+
+
+def processes() -> dict[int, tuple[int, str]]:
+    """Every process of this machine: pid → (its parent, its command line). A zombie has no command line."""
+    found = {}
+    if not Path("/proc/self/stat").exists():  # macOS
+        listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,command="], capture_output=True, text=True, check=True)
+        for line in listing.stdout.splitlines():
+            pid, parent, command = line.split(maxsplit=2)
+            if not command.startswith("ps -A"):
+                found[int(pid)] = (int(parent), command)
+        return found
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text("latin-1").rpartition(")")[2].split()[1])
+            found[int(folder.name)] = (parent, (folder / "cmdline").read_text("latin-1").replace("\0", " "))
+        except OSError:
+            pass  # it ended while we looked
+    return found
+
+
+def children() -> dict[int, str]:
+    """Our own children, zombies too."""
+    return {pid: command or "a zombie" for pid, (parent, command) in processes().items() if parent == os.getpid()}
+
+
+def descriptors() -> dict[int, str]:
+    """Our open descriptors and, where the system tells, what they are."""
+    folder = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
+    found = {}
+    for name in os.listdir(folder):
+        try:
+            os.fstat(int(name))  # the one that listed the folder is closed again
+            found[int(name)] = os.readlink(f"{folder}/{name}") if folder.startswith("/proc") else "a descriptor"
+        except OSError:
+            pass
+    return found
+
+
+class Leaks:
+    """What there is of descriptors, threads and children, and what has come since."""
+
+    def __init__(self) -> None:
+        self.descriptors, self.threads, self.children = descriptors(), set(threading.enumerate()), children()
+
+    def since(self, mark: str | None = None) -> list[str]:
+        """A sentence for each thing that is still there; `mark` is in the command line of all that a test started."""
+        for thread in set(threading.enumerate()) - self.threads:
+            thread.join(1)
+        found = [f"thread {thread.name!r} runs on" for thread in set(threading.enumerate()) - self.threads]
+        now = descriptors()
+        if len(now) > len(self.descriptors):
+            new = sorted(now.items() - self.descriptors.items())
+            found += [f"descriptor {number} is open: {name}" for number, name in new]
+        found += [f"child {pid} is there: {name}" for pid, name in children().items() if pid not in self.children]
+        if mark:
+            found += [f"process {pid} is alive: {name}" for pid, name in self.wait_for_the_killed(mark).items()]
+        return found
+
+    @staticmethod
+    def wait_for_the_killed(mark: str) -> dict[int, str]:
+        """A grandchild is not ours to wait for, so a killed one gets a moment to vanish."""
+        deadline = time.monotonic() + 1
+        while marked := {pid: name for pid, (_, name) in processes().items() if mark in name}:
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.01)
+        return marked
+
+
+marks = itertools.count(1)
+
+
+@pytest.fixture
+def mark() -> str:
+    """A word in the command line of every server that this test starts."""
+    return f"test-{os.getpid()}-{next(marks)}-"
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_behind(mark: str) -> Iterator[None]:
+    """Fails a test that leaves a descriptor, a thread, a child or a grandchild."""
+    before = Leaks()
+    yield
+    left = before.since(mark)
+    for pid, (_, command) in processes().items():
+        if mark in command:
+            os.kill(pid, 9)  # a failed test must not disturb the next one
+    assert not left, "left behind: " + "; ".join(left)
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], object]], None]:
+    """`until(condition)`: look again and again, for what no event tells; fails when it does not come."""
+
+    def look(condition: Callable[[], object]) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline, f"it did not come within {PATIENCE} s"
+            time.sleep(0.005)
+
+    return look
+
+
+@pytest.fixture
+def running() -> Callable[[], dict[int, tuple[int, str]]]:
+    """The processes of this machine, zombies too."""
+    return processes
+
+
+@pytest.fixture
+def leaks() -> type[Leaks]:
+    """For a test that counts by itself."""
+    return Leaks
+
+
+@pytest.fixture(autouse=True)
+def no_thread_dies(nothing_stays_behind: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fails a test in which an exception ended a thread."""
+    raised: list[str] = []
+
+    def hook(given: threading.ExceptHookArgs) -> None:
+        name = given.thread.name if given.thread else "a thread"
+        raised.append(f"{name}: {given.exc_type.__name__}: {given.exc_value}")
+
+    monkeypatch.setattr(threading, "excepthook", hook)
+    yield
+    assert not raised, "a thread died of an exception: " + "; ".join(raised)
+
+
+# --- Servers, gates, events ----------------------------------------------------------------
+
+
+class Gate:
+    """A FIFO at which a faulty server waits until we open it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        os.mkfifo(path)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def arrive(self) -> Any:
+        """Return when the server is at the gate; closing what is returned lets it through."""
+        return open(self.path, "wb")
+
+    def open(self) -> None:
+        """Wait for the server at the gate and let it through."""
+        self.arrive().close()
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Callable[[], Gate]:
+    """Makes gates."""
+    numbers = itertools.count(1)
+    return lambda: Gate(tmp_path / f"gate{next(numbers)}")
+
+
+@pytest.fixture
+def faulty(mark: str) -> Callable[..., Any]:
+    """`faulty("mode", "--option", value, name=…, start_timeout=…)`: the configuration of a faulty server."""
+    from mcp_harness import ServerConfig
+
+    def configure(mode: str, *arguments: object, name: str = "faulty", **config: Any) -> ServerConfig:
+        config.setdefault("era", "2025-11-25")
+        # -I -S: the server needs nothing but the standard library, and starts twice as fast
+        command = ["-I", "-S", str(FAULTY), mode, *map(str, arguments), "--mark", mark]
+        return ServerConfig(name, sys.executable, tuple(command), **config)
+
+    return configure
+
+
+class Events:
+    """Collects what a host reports; `wait` returns as soon as it has come."""
+
+    def __init__(self) -> None:
+        self._seen: list[Any] = []
+        self._changed = threading.Condition()
+
+    def __call__(self, event: Any) -> None:
+        with self._changed:
+            self._seen.append(event)
+            self._changed.notify_all()
+
+    def seen(self, kind: str | None = None, server: str | None = None) -> list[Any]:
+        """The events so far, of one kind and one server if given."""
+        with self._changed:
+            events = list(self._seen)
+        return [event for event in events if kind in (None, event.kind) and server in (None, event.server)]
+
+    def wait(self, kind: str, server: str | None = None, number: int = 1, timeout: float = PATIENCE) -> Any:
+        """The event of that kind, or the `number`th of them; fails when it does not come in time."""
+        with self._changed:
+            came = self._changed.wait_for(lambda: len(self.seen(kind, server)) >= number, timeout)
+        assert came, f"no {kind} number {number} within {timeout} s, only {self.seen()}"
+        return self.seen(kind, server)[number - 1]
+
+
+@pytest.fixture
+def memory() -> Callable[[], Any]:
+    """`with memory() as grown:` then `grown()` is how many bytes Python has taken in the block and not given back."""
+
+    @contextlib.contextmanager
+    def trace() -> Iterator[Callable[[], int]]:
+        tracemalloc.start()
+        try:
+            yield lambda: tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+
+    return trace
+
+
+@pytest.fixture
+def events() -> Events:
+    """For `Host(…, on_event=events)`."""
+    return Events()
+
+
+@pytest.fixture
+def facts() -> Callable[..., dict[str, Any]]:
+    """`facts(host)`: what the tool `report` of a faulty server tells about its process and what it received."""
+
+    def ask(host: Any, tool: str = "report") -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(host.call(tool, timeout=PATIENCE).text)
+        return answer
+
+    return ask
+
+
+@pytest.fixture
+def fault_tests() -> dict[str, int]:
+    """Kind → how many tests here name it; read from the source, so it holds for a part of the tests too."""
+    source = "".join(path.read_text("utf-8") for path in Path(__file__).parent.rglob("test_*.py"))
+    return collections.Counter(re.findall(r"mark\.fault\(\"(.+?)\"\)", source))
