@@ -36,6 +36,12 @@ help:
 	@.venv-colab/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
+work/node_servers/.ready: code/tests/node_servers/package.json | .venv/.ready
+	@command -v npm >/dev/null || ./.ci/need nodejs npm
+	@echo "Installing two real MCP servers from npm, for the tests (once) …"
+	@$(BIN)/python code/tests/node_servers/install.py
+	@touch $@
+
 # --- the jobs ---
 
 demo: .venv/.ready
@@ -43,10 +49,12 @@ demo: .venv/.ready
 	@echo
 	@$(BIN)/python -m grader check solutions/01_namespace/01_namespace.ipynb
 
-test: .venv/.ready .venv-colab/.ready
+READY := .venv/.ready .venv-colab/.ready work/node_servers/.ready
+
+test: $(READY)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-test-fast: .venv/.ready .venv-colab/.ready
+test-fast: $(READY)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow"
 
 build: .venv/.ready
