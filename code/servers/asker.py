@@ -178,7 +178,8 @@ def make_stateless_asker() -> Server:
         try:
             return make_asker(ask)(request)
         except InputRequired:
-            asked: list[str] = [NEEDS.get(question["method"], question["method"]) for question in questions.values()]
+            methods = [str(question["method"]) for question in questions.values()]
+            asked = [NEEDS.get(method, method) for method in methods]
             missing = [name for name in asked if name not in capabilities]
             if missing:
                 text = f"Missing client capability: {', '.join(missing)}"
