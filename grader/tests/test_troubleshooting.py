@@ -89,6 +89,30 @@ def send_canonical_name() -> None:
     main.request(sessions()["files"].server_fn, "tools/call", {"name": "files/search", "arguments": {}})
 
 
+def asked_back(**handlers) -> str:
+    """The text of the error result when the server `asker` needs our model."""
+    from steps.step06_callbacks import Connection
+
+    command = [sys.executable, str(Path(main.__file__).parent / "servers" / "asker.py")]
+    with Connection(
+        "asker", command, {f"sampling/{name}": handler for name, handler in handlers.items()}
+    ) as connection:
+        result = connection.request("tools/call", {"name": "summarize", "arguments": {"text": "a page"}})
+    assert result["isError"]
+    return result["content"][0]["text"]
+
+
+def changed_state() -> None:
+    """A call of 2026-07-28 whose state was trimmed on its way."""
+    from servers.asker import make_stateless_asker
+    from servers.stateless import META
+
+    meta = {META + "protocolVersion": "2026-07-28", META + "clientCapabilities": {"sampling": {}}}
+    params = {"name": "summarize", "arguments": {"text": "a page"}, "_meta": meta}
+    state = main.request(make_stateless_asker(), "tools/call", params)["requestState"]
+    main.request(make_stateless_asker(), "tools/call", params | {"requestState": state.replace("=", "")})
+
+
 REPRODUCED = {
     "ModuleNotFoundError: No module named 'main'": lambda: fresh_python("import main")[-1],
     "NameError: name 'main' is not defined": lambda: raised(exec, "main.demo()", {}),
@@ -115,6 +139,13 @@ REPRODUCED = {
     "search, create, read, files/search, list_issues, open_pr, github/search": lambda: called("delete", {}),
     "server 'notes' is dead: 'search' was not called": lambda: called("search", {"query": "plan"}, dead="notes"),
     "missing argument: query": lambda: called("search", {}),
+    "RuntimeError: this client did not declare sampling": asked_back,
+    "RuntimeError: the client answered sampling/createMessage with -32603: …": (
+        lambda: asked_back(createMessage=lambda server, params: {}["the key of the model"])
+    ),
+    "RuntimeError: answered error -32602: requestState: not the one that this server gave: echo it byte for byte": (
+        lambda: raised(changed_state)
+    ),
 }
 
 
