@@ -12,6 +12,23 @@ from collections import deque
 import main
 
 
+def spawn(command):
+    """Start a server with a pipe at each of its three standard streams."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+
+
+def drain(stream, kept):
+    """Read a stream to its end in a thread of its own; only the newest lines are kept."""
+
+    def work():
+        with stream:
+            for line in stream:
+                kept.append(line.decode("utf-8", "replace").rstrip())
+
+    threading.Thread(target=work, daemon=True).start()
+
+
 def encode(message):
     """One message as one line of bytes. json.dumps escapes a newline inside a text, and all but ASCII."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
@@ -30,23 +47,6 @@ def decode(line):
     except ValueError:
         return None
     return message if isinstance(message, dict) else None
-
-
-def spawn(command):
-    """Start a server with a pipe at each of its three standard streams."""
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
-
-
-def drain(stream, kept):
-    """Read a stream to its end in a thread of its own; only the newest lines are kept."""
-
-    def work():
-        with stream:
-            for line in stream:
-                kept.append(line.decode("utf-8", "replace").rstrip())
-
-    threading.Thread(target=work, daemon=True).start()
 
 
 def shut_down(popen, grace=2.0):

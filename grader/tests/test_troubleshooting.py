@@ -1,14 +1,20 @@
 """Each heading of troubleshooting.md is the exact text of an error, and each is made here."""
 
+import contextlib
+import io
 import json
 import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import Future
 from pathlib import Path
 
 import main
 import pytest
+from steps import step01_namespace as step01
+from steps import step02_subprocess as step02
+from steps import step03_reader_thread as step03
 
 from grader.checks import CheckFailed
 
@@ -89,6 +95,7 @@ def send_canonical_name() -> None:
     main.request(sessions()["files"].server_fn, "tools/call", {"name": "files/search", "arguments": {}})
 
 
+<<<<<<< Updated upstream
 def asked_back(**handlers) -> str:
     """The text of the error result when the server `asker` needs our model."""
     from steps.step06_callbacks import Connection
@@ -111,9 +118,108 @@ def changed_state() -> None:
     params = {"name": "summarize", "arguments": {"text": "a page"}, "_meta": meta}
     state = main.request(make_stateless_asker(), "tools/call", params)["requestState"]
     main.request(make_stateless_asker(), "tools/call", params | {"requestState": state.replace("=", "")})
+=======
+def python(code: str) -> list[str]:
+    """The command of a small server."""
+    return [sys.executable, "-S", "-c", code]
+
+
+def process_called(end) -> str:
+    """The text of the error result when the process of notes has ended."""
+    session = step02.connect("notes", [sys.executable, str(ROOT / "code/servers/notes.py")])
+    with session.server_fn as process:
+        end(process.popen)
+        process.popen.wait()
+        result = step01.call(step01.merge({"notes": session}), {"notes": session}, "search", {"query": "plan"})
+    return result["content"][0]["text"]
+
+
+def broken_pipe() -> None:
+    """Write to a process that has ended."""
+    with step02.spawn(python("")) as popen:
+        popen.stdout.read()
+        try:
+            popen.stdin.write(b"hello\n")
+            popen.stdin.flush()
+        finally:
+            with contextlib.suppress(OSError):
+                popen.stdin.close()
+
+
+ANSWERS = """
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    version = {"protocolVersion": sys.argv[1], "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    tools = {"tools": [{"name": "wait", "inputSchema": {"type": "object"}}]}
+    result = {"initialize": version, "tools/list": tools}.get(message.get("method"))
+    if message.get("method") == "tools/call" and len(sys.argv) > 2:
+        os.kill(os.getpid(), 9)
+    if result:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+def connection(name: str, *words: str) -> step03.Connection:
+    """A connection to a server that answers all but calls."""
+    return step03.Connection(name, [*python(ANSWERS), *(words or (main.PROTOCOL_VERSION,))])
+
+
+def connection_called(name: str, *words: str) -> str:
+    """The text of the error result of a call that gets no reply."""
+    with connection(name, *words) as one:
+        registry = step03.merge({name: one})
+        return step03.call(registry, {name: one}, "wait", {}, timeout=0.1 if not words else 10.0)["content"][0]["text"]
+
+
+def start_again() -> None:
+    """Start a connection that was closed."""
+    with connection("notes") as one:
+        pass
+    one.start()
+
+
+def still_running() -> None:
+    """Wait for a process that waits for us."""
+    with step02.spawn(python("input()")) as popen:
+        try:
+            popen.wait(0.05)
+        finally:
+            popen.stdin.close()
+
+
+def filled_twice() -> None:
+    """Two replies for one future."""
+    future = Future()
+    future.set_result("first")
+    future.set_result("second")
+>>>>>>> Stashed changes
 
 
 REPRODUCED = {
+    "FileNotFoundError: [Errno 2] No such file or directory: 'notes-server'": (
+        lambda: raised(step02.spawn, ["notes-server"])
+    ),
+    "UnsupportedOperation: fileno": (
+        lambda: raised(lambda: subprocess.Popen(python(""), stderr=io.StringIO()))  # as in Colab, sys.stderr is no file
+    ),
+    "JSONDecodeError: Expecting value: line 1 column 1 (char 0)": lambda: raised(json.loads, b"Server ready!"),
+    "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xe9 in position 14: invalid continuation byte": (
+        lambda: raised(b'{"result": "cr\xe9me"}'.decode)
+    ),
+    "RuntimeError: server 'old' speaks 2024-11-05 only": lambda: raised(connection("old", "2024-11-05").start),
+    "RuntimeError: server 'notes' is disconnected: tools/list was not sent": (
+        lambda: raised(connection("notes").request, "tools/list")
+    ),
+    "RuntimeError: server 'notes' is dead: make a new connection": lambda: raised(start_again),
+    "BrokenPipeError: [Errno 32] Broken pipe": lambda: raised(broken_pipe),
+    "server 'notes' has ended with exit code -15": lambda: process_called(subprocess.Popen.terminate),
+    "server 'notes' is dead: it ended with exit code -9": (
+        lambda: connection_called("notes", main.PROTOCOL_VERSION, "kill")
+    ),
+    "server 'slow' gave no reply to tools/call within 0.1 s": lambda: connection_called("slow"),
+    "TimeoutExpired: Command …": lambda: raised(still_running),
+    "InvalidStateError: FINISHED: …": lambda: raised(filled_twice),
     "ModuleNotFoundError: No module named 'main'": lambda: fresh_python("import main")[-1],
     "NameError: name 'main' is not defined": lambda: raised(exec, "main.demo()", {}),
     "The course's code could not be fetched from …": lambda: fresh_python(setup())[-1].partition("SetupFailed: ")[2],

@@ -1,0 +1,19 @@
+# %% [markdown]
+# Mistake: every request is cancelled after its deadline, also initialize, which must not be.
+
+
+# %% id="task4" answer=true
+def request(client, method, params, timeout):
+    """Send one request and wait for its result, at most `timeout` seconds."""
+    request_id, future = client.tracker.add()
+    client.send({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+    try:
+        reply = future.result(timeout)
+    except TimeoutError:
+        client.tracker.take(request_id)
+        cancelled = {"requestId": request_id, "reason": "no reply in time"}
+        client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled})
+        raise TimeoutError(f"no reply to {method} within {timeout:g} s") from None
+    if "error" in reply:
+        raise RpcError(reply["error"]["code"], reply["error"]["message"])
+    return reply["result"]

@@ -1,0 +1,23 @@
+# %% [markdown]
+# Mistake: a burst of list_changed leads to one list for each notice, all but the last in vain.
+
+
+# %% id="task3" answer=true
+def list_all(request):
+    """All tools, page by page."""
+    result = request("tools/list", {})
+    tools = list(result["tools"])
+    while result.get("nextCursor") is not None:
+        result = request("tools/list", {"cursor": result["nextCursor"]})
+        tools += result["tools"]
+    return tools
+
+
+def work(inbox, request, session):
+    """Keep session.tools fresh until None comes. Runs in a thread of its own."""
+    while True:
+        batch = [inbox.get()]
+        if any(message is not None and message["method"] == lesson.LIST_CHANGED for message in batch):
+            session.tools = list_all(request)
+        if None in batch:
+            return
