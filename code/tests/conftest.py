@@ -110,7 +110,7 @@ def descriptors() -> dict[int, str]:
             found[int(name)] = os.readlink(f"{folder}/{name}") if folder.startswith("/proc") else "a descriptor"
         except OSError:
             pass
-    return found
+    return {number: what for number, what in found.items() if not what.endswith(".ttf")}  # matplotlib keeps its fonts
 
 
 class Leaks:
