@@ -95,7 +95,6 @@ def send_canonical_name() -> None:
     main.request(sessions()["files"].server_fn, "tools/call", {"name": "files/search", "arguments": {}})
 
 
-<<<<<<< Updated upstream
 def asked_back(**handlers) -> str:
     """The text of the error result when the server `asker` needs our model."""
     from steps.step06_callbacks import Connection
@@ -118,7 +117,8 @@ def changed_state() -> None:
     params = {"name": "summarize", "arguments": {"text": "a page"}, "_meta": meta}
     state = main.request(make_stateless_asker(), "tools/call", params)["requestState"]
     main.request(make_stateless_asker(), "tools/call", params | {"requestState": state.replace("=", "")})
-=======
+
+
 def python(code: str) -> list[str]:
     """The command of a small server."""
     return [sys.executable, "-S", "-c", code]
@@ -137,7 +137,7 @@ def process_called(end) -> str:
 def broken_pipe() -> None:
     """Write to a process that has ended."""
     with step02.spawn(python("")) as popen:
-        popen.stdout.read()
+        popen.wait()
         try:
             popen.stdin.write(b"hello\n")
             popen.stdin.flush()
@@ -193,7 +193,6 @@ def filled_twice() -> None:
     future = Future()
     future.set_result("first")
     future.set_result("second")
->>>>>>> Stashed changes
 
 
 REPRODUCED = {
