@@ -101,6 +101,14 @@ def can_be_sent(value: Message) -> bool:
     return True
 
 
+def sendable(messages: list[Message]) -> list[Message]:
+    """The messages, without a lone surrogate that a model may have written: it would break every request to come."""
+    if all(can_be_sent(message) for message in messages):
+        return messages
+    text = json.dumps(messages, ensure_ascii=False).encode("utf-8", "replace")
+    return dicts(json.loads(text))
+
+
 def data_url(media: "Media") -> str:
     """The media as an address that holds it."""
     return f"data:{media.mime};base64,{media.data}"

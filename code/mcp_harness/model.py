@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
 from .errors import HarnessError
-from .formats import ANTHROPIC, FORMATS, GEMINI, OPENAI, RESPONSES, Answer, Format, RawCall
+from .formats import ANTHROPIC, FORMATS, GEMINI, OPENAI, RESPONSES, Answer, Format, RawCall, sendable
 from .namespace import MergedTool
 from .results import RESULT_BYTES, RULES, Shown, cap, mark, new_word, show
 from .selection import Index, estimate_tokens, recall
@@ -252,7 +252,7 @@ def converse(
         talk.tell(f"offered: {len(tools)} of {len(table)} tools, about {cost} tokens")
         response = model(Request(list(talk.messages), definitions))
         talk.text = format.text(response)
-        talk.messages += format.history(response)
+        talk.messages += sendable(format.history(response))
         if talk.text:
             talk.tell(f"model: {brief(talk.text)}")
         calls = read_calls(format, response, tools)

@@ -582,6 +582,12 @@ def test_definitions_are_paid_for_on_every_turn():
     assert talk.definition_tokens == 4 * estimate_tokens(OPENAI.definitions(TOOLS))
 
 
+def test_half_a_character_of_the_models_own_does_not_break_the_next_request():
+    talk = converse(Script(OPENAI, ["Look: \ud83a"]), Fake([], None), "x")
+    assert json.dumps(talk.messages, ensure_ascii=False).encode("utf-8")
+    assert talk.messages[-1]["content"] == "Look: ?"
+
+
 def test_a_conversation_goes_on_from_its_messages():
     host = Fake(TOOLS, lambda name: result(text("x")))
     first = converse(Script(OPENAI, ["Hello."]), host, "Hi.")
