@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from steps import step01_namespace as step01
 from steps import step02_subprocess as step02
 from steps import step03_reader_thread as step03
+from steps import step04_restart as step04
 
 from grader.checks import CheckFailed
 
@@ -195,6 +197,19 @@ def filled_twice() -> None:
     future.set_result("second")
 
 
+def killed_under_supervision(server: str, tool: str, stateful: bool) -> str:
+    """A supervised server is killed; then somebody calls it, while the clock stands still."""
+    command = [sys.executable, str(ROOT / "code" / "servers" / f"{server}.py")]
+    supervisor = step04.Supervisor(server, command, lambda: 0.0, stateful, lambda event, text: None)
+    with supervisor:
+        supervisor.connection.popen.kill()
+        limit = time.monotonic() + 10
+        while supervisor.connection.alive and time.monotonic() < limit:
+            time.sleep(0.001)
+        connections = {server: supervisor}
+        return step03.call(step01.merge(connections), connections, tool, {})["content"][0]["text"]
+
+
 REPRODUCED = {
     "FileNotFoundError: [Errno 2] No such file or directory: 'notes-server'": (
         lambda: raised(step02.spawn, ["notes-server"])
@@ -251,6 +266,8 @@ REPRODUCED = {
     "RuntimeError: answered error -32602: requestState: not the one that this server gave: echo it byte for byte": (
         lambda: raised(changed_state)
     ),
+    "server 'files' is restarting: 'read' was not called": lambda: killed_under_supervision("files", "read", False),
+    "server 'notes' is failed: 'search' was not called": lambda: killed_under_supervision("notes", "search", True),
 }
 
 
