@@ -15,7 +15,7 @@ from grader.sample_class.make_class import saved, solved
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "01_namespace"
 PARTS = ("course.toml", "nbgrader_config.py", "code", "grader/__init__.py", "grader/checks.py")
-PARTS += (f"solutions/{SLUG}", f"exercises/{SLUG}")
+PARTS += (f"solutions/{SLUG}", f"exercises/{SLUG}", f"grader/wrong/{SLUG}")
 
 
 def small_root(folder: Path) -> Course:

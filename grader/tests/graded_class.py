@@ -11,7 +11,7 @@ from grader.run import Limits
 from grader.sample_class.make_class import make_class
 from grader.tests.class_room import options, small_root, snapshot
 
-LIMITS = Limits(cell_seconds=6, notebook_seconds=120)
+LIMITS = Limits(cell_seconds=15, notebook_seconds=120)
 
 
 def graded_class(tmp_path_factory):
