@@ -18,7 +18,8 @@ Where a change belongs:
     callbacks.py   the server's requests         tools.py      definitions and results
     errors.py      all exceptions                __main__.py   the command line
     model.py       a model's calls, the loop     formats.py    shapes of the providers
-    results.py     results for a model           selection.py  which tools a model sees
+    definitions.py fit for every provider        results.py    results for a model
+    selection.py   which tools a model sees
 """
 
 from .callbacks import Handler
