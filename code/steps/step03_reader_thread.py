@@ -15,7 +15,7 @@ from concurrent.futures import TimeoutError as NotInTime
 
 from main import PROTOCOL_VERSION as VERSION
 from main import text_result
-from steps.step01_namespace import merge
+from steps.step01_namespace import merge as merge
 from steps.step02_subprocess import decode, drain, encode, shut_down, spawn
 
 

@@ -66,7 +66,9 @@ def test_replies_in_another_order_find_their_callers():
     with Connection("x", command("out-of-order", "--count", 5)) as connection:
         results = {}
         threads = [
-            threading.Thread(target=lambda n=n: results.update({n: texts(tool(connection, "together", text=f"call {n}"))}))
+            threading.Thread(
+                target=lambda n=n: results.update({n: texts(tool(connection, "together", text=f"call {n}"))})
+            )
             for n in range(5)
         ]
         for thread in threads:
@@ -168,7 +170,9 @@ def test_only_a_ready_connection_takes_requests_and_the_state_dead_is_the_last()
 
 
 def test_a_server_of_another_revision_is_refused_and_ended():
-    text = json.dumps({"protocolVersion": "1999-01-01", "capabilities": {}, "serverInfo": {"name": "x", "version": "1"}})
+    text = json.dumps(
+        {"protocolVersion": "1999-01-01", "capabilities": {}, "serverInfo": {"name": "x", "version": "1"}}
+    )
     connection = Connection("old", command("odd-initialize", "--text", text))
     with pytest.raises(RuntimeError, match="'old' speaks 1999-01-01 only"):
         connection.start()

@@ -152,7 +152,8 @@ ANSWERS = """
 import json, os, sys
 for line in sys.stdin:
     message = json.loads(line)
-    version = {"protocolVersion": sys.argv[1], "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    info = {"name": "x", "version": "1"}
+    version = {"protocolVersion": sys.argv[1], "capabilities": {"tools": {}}, "serverInfo": info}
     tools = {"tools": [{"name": "wait", "inputSchema": {"type": "object"}}]}
     result = {"initialize": version, "tools/list": tools}.get(message.get("method"))
     if message.get("method") == "tools/call" and len(sys.argv) > 2:
