@@ -211,6 +211,34 @@ def killed_under_supervision(server: str, tool: str, stateful: bool) -> str:
         return step03.call(step01.merge(connections), connections, tool, {})["content"][0]["text"]
 
 
+NO_DESCRIPTOR_LEFT = """
+import resource, sys
+sys.path.insert(0, sys.argv[1])
+from steps.step03_reader_thread import Connection
+resource.setrlimit(resource.RLIMIT_NOFILE, (40, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+connections = []
+try:
+    while True:
+        connections.append(Connection("notes", [sys.executable, sys.argv[1] + "/servers/notes.py"]).start())
+except OSError as error:
+    print(f"{type(error).__name__}: {error}")
+for connection in connections:
+    connection.close()
+"""
+
+
+def no_descriptor_left() -> str:
+    """Servers are started in a process of its own until its limit is reached."""
+    command = [sys.executable, "-c", NO_DESCRIPTOR_LEFT, str(ROOT / "code")]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60).stdout.strip()
+
+
+def silent_at_the_start() -> None:
+    """A program that reads its input and never answers."""
+    command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    step03.Connection("silent", command).start(0.1)
+
+
 REPRODUCED = {
     "FileNotFoundError: [Errno 2] No such file or directory: 'notes-server'": (
         lambda: raised(step02.spawn, ["notes-server"])
@@ -269,6 +297,8 @@ REPRODUCED = {
     ),
     "server 'files' is restarting: 'read' was not called": lambda: killed_under_supervision("files", "read", False),
     "server 'notes' is failed: 'search' was not called": lambda: killed_under_supervision("notes", "search", True),
+    "OSError: [Errno 24] Too many open files": no_descriptor_left,
+    "RequestTimeout: gave no reply to initialize within 0.1 s": lambda: raised(silent_at_the_start),
 }
 
 
