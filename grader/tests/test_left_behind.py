@@ -9,6 +9,7 @@ import pytest
 from grader.course import Course
 from grader.run import run_notebook
 
+pytestmark = pytest.mark.slow
 COURSE = Course.load(Path(__file__).parents[2])
 LESSONS = [lesson for lesson in COURSE.lessons if lesson.slug in ("02_subprocess", "03_reader_thread")]
 CHILDREN = """
