@@ -422,6 +422,7 @@ class SdkMember:
             args=list(config.args),
             env=child_environment(config),
             cwd=None if config.cwd is None else os.fspath(config.cwd),
+            encoding_error_handler="replace",  # by default one byte that is no UTF-8 ends the whole session
         )
         with StderrTail() as life.stderr:
             async with stdio_client(parameters, errlog=life.stderr.errlog) as (read, write):
@@ -504,9 +505,7 @@ class SdkMember:
             self._host.tell("restarting", self.name, data)
             if verdict.notice:
                 text = f"it failed {verdict.failures} times in a row; it is tried again and again, ever more slowly"
-                self._host.tell(
-                    "notice", self.name, {"message": text, "failures": verdict.failures, "reason": reason}
-                )
+                self._host.tell("notice", self.name, {"message": text, "failures": verdict.failures, "reason": reason})
         self._host.wake()
 
     def _on_end(self, life: Life) -> None:
