@@ -17,6 +17,7 @@ from steps import step01_namespace as step01
 from steps import step02_subprocess as step02
 from steps import step03_reader_thread as step03
 from steps import step04_restart as step04
+from steps import step07_model_loop as step07
 
 from grader.checks import CheckFailed
 
@@ -239,6 +240,15 @@ def silent_at_the_start() -> None:
     step03.Connection("silent", command).start(0.1)
 
 
+def told_the_model(name: str, arguments: str = "{}") -> str:
+    """What the host of lesson 7 answers to a model's call; the user agrees to nothing."""
+    connected = sessions()
+    table = step07.by_model_name(step01.merge(connected))
+    wanted = {"id": "call_1", "function": {"name": name, "arguments": arguments}}
+    message = step07.answer(wanted, table, connected, (), lambda entry, given: False, 1000, step07.new_word)
+    return message["content"]
+
+
 REPRODUCED = {
     "FileNotFoundError: [Errno 2] No such file or directory: 'notes-server'": (
         lambda: raised(step02.spawn, ["notes-server"])
@@ -299,6 +309,12 @@ REPRODUCED = {
     "server 'notes' is failed: 'search' was not called": lambda: killed_under_supervision("notes", "search", True),
     "OSError: [Errno 24] Too many open files": no_descriptor_left,
     "RequestTimeout: gave no reply to initialize within 0.1 s": lambda: raised(silent_at_the_start),
+    "error: there is no tool 'files/search'; nothing was called": lambda: told_the_model("files/search"),
+    "error: the arguments are not JSON (…": lambda: told_the_model("files__search", '{"query": "pl'),
+    "error: the user did not agree; nothing was called": lambda: told_the_model("github__open_pr"),
+    "UnicodeEncodeError: 'utf-8' codec can't encode character '\\ud83a' in position 0: surrogates not allowed": (
+        lambda: raised("\ud83a".encode)
+    ),
 }
 
 
