@@ -111,6 +111,7 @@ def test_a_stubborn_process_is_ended_by_a_signal(words, code):
 
 def test_a_server_that_obeys_ends_by_itself_and_closing_twice_does_no_harm():
     process = Process(server("files"))
+    main.connect("files", process)
     assert [process.close(), process.close()] == [0, 0]
 
 
