@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
@@ -94,7 +95,7 @@ def test_formgrader_shows_our_gradebook(root):
         submissions = _get(f"{formgrader}/api/submissions/{SLUG}")
         assert all(student in submissions for student in OURS)
         for page in ("manage_assignments", f"manage_submissions/{SLUG}", f"gradebook/{SLUG}/{SLUG}", "manage_students"):
-            assert "<html" in _get(f"{formgrader}/{page}").lower()
+            assert "nbgrader formgrade" in _get(f"{formgrader}/{page}")
         notebooks = json.loads(_get(f"{formgrader}/api/submitted_notebooks/{SLUG}/{SLUG}"))
         assert {entry["student"]: entry["score"] for entry in notebooks} == OURS
         assert "merge_prefix" in _get(f"{formgrader}/submissions/{notebooks[0]['id']}")
