@@ -109,7 +109,7 @@ class Trie:
         return node.count if matched == len(prefix) else 0
 
     def near(self, name):
-        """"Did you mean": the names that share the longest beginning with this one."""
+        """The names that share the longest beginning with this one: did you mean one of them?"""
         matched, _ = self._walk(name)
         return self.under(name[:matched])
 
