@@ -114,8 +114,10 @@ def _bar() -> Progress:
 
 def show_table(written) -> None:
     """One line for each student and exercise."""
-    table = Table(title="Marks", title_justify="left")
-    for name in ("exercise", "student", "status"):
+    exercises = sorted({row.record.assignment for row in written.rows})
+    several = len(exercises) > 1
+    table = Table(title="Marks" if several else f"Marks: {''.join(exercises)}", title_justify="left")
+    for name in ("exercise", "student", "status")[not several :]:
         table.add_column(name, overflow="fold")
     table.add_column("points", justify="right")
     table.add_column("what to know", overflow="fold", ratio=1)
@@ -125,7 +127,8 @@ def show_table(written) -> None:
         late = [f"{marks.late_seconds / 3600:.1f} hours late."] if marks and marks.late_seconds else []
         known = " ".join([*(f"⚑ {flag}" for flag in record.flags), record.reason, *record.repairs, *late]).strip()
         status = Text(record.status, style=STYLES[record.status])
-        table.add_row(record.assignment, Text(record.student), status, points, Text(known))
+        cells = [record.assignment, Text(record.student), status, points, Text(known)]
+        table.add_row(*cells[not several :])
     console.print(table)
 
 
