@@ -143,17 +143,18 @@ class Host:
             self._enforce_policy()
 
     def _supervise(self) -> None:
-        """Sleep until a restart is due, start it in a thread of its own, and so on until close."""
+        """Sleep until a restart or a listing is due, let a thread of its own do it, and so on until close."""
         while True:
             with self._due:
                 if self._closed:
                     return
-                times = [member.retry_at for member in self._members.values()]
+                times = [when for member in self._members.values() for when in (member.retry_at, member.poll_at())]
                 due = min((when for when in times if when is not None), default=None)
                 if due is None or due > self.clock.now():
                     self.clock.wait_until(self._due, due)
                     continue
             for member in self._members.values():
+                member.poll()
                 if member.take_due() and not self.run(member.retry, f"mcp-restart-{member.name}"):
                     member.retry()
 
@@ -173,7 +174,7 @@ class Host:
         """Call a tool by its canonical name; `timeout` in seconds replaces the server's call_timeout.
 
         A tool's own failure is a ToolResult with `is_error`. Raises UnknownTool, AmbiguousTool,
-        ArgumentsError, RpcError, BadReply, RequestTimeout, ServerDied, HostClosed. Never sent twice.
+        ArgumentsError, HandlerFailed, RpcError, BadReply, RequestTimeout, ServerDied, HostClosed. Never sent twice.
         """
         self._check_open()
         if arguments is not None and not isinstance(arguments, Mapping):
@@ -185,7 +186,7 @@ class Host:
         session = member.ready_session()
         params = {"name": tool.local_name, "arguments": dict(arguments or {})}
         try:
-            raw = session.request("tools/call", params, deadline)
+            raw = session.call("tools/call", params, deadline)
         except RpcError as error:
             if error.code in (wire.INVALID_PARAMS, wire.METHOD_NOT_FOUND) and self._is_gone(tool, deadline):
                 raise self._gone(tool) from error

@@ -22,9 +22,11 @@ from . import probe, wire
 from .callbacks import Callbacks
 from .clock import Clock
 from .config import ServerConfig
+from .eras import Era, Initialize
 from .errors import HandshakeError, HarnessError, HostClosed, RequestTimeout, ServerDied, SpawnError
 from .events import ServerStatus
 from .pending import Failure
+from .probe import DiedOnProbe
 from .restart import Backoff
 from .session import Session
 from .tools import SetAside, read_tools
@@ -33,6 +35,7 @@ from .wire import Message
 
 STDERR_SHOWN = 5  # lines of stderr in a reason: the last ones name the mistake
 SPAWN_GRACE = 5.0  # seconds for a process that is being started when the host closes
+POLL_FLOOR = 60.0  # seconds between two listings that nothing but age asked for, however short the server's ttlMs
 EXIT_NEWS = 0.05  # seconds for a reader to notice that its process has ended
 
 Changes = dict[str, list[str]]  # "added", "removed", "changed" → canonical names
@@ -73,7 +76,7 @@ class Member:
         self._backoff = Backoff()
         self._closed = self._was_ready = self._noise_told = False
         self._refresh_runs = self._refresh_again = self._list_dirty = False
-        self._ready_at = 0.0
+        self._ready_at = self._ttl = self._next_poll = 0.0
         self._generation = self._restarts = self._noise = self._late = 0
         self._set_aside: set[SetAside] = set()
 
@@ -83,8 +86,15 @@ class Member:
         """Spawn, open, list. Returns the changed tools; raises SpawnError, HandshakeError, HostClosed."""
         session: Session | None = None
         try:
-            session = self._spawn()
-            tools = self._open(session)
+            session = self._spawn(probe.choose(self.config.era, self._home.callbacks.capabilities))
+            deadline = time.monotonic() + self.config.start_timeout  # from its own spawn
+            try:
+                tools = self._open(session, deadline)
+            except DiedOnProbe:
+                if self._closed or self.session is not session:
+                    raise
+                session = self._spawn(Initialize())  # the old way; this start is no failure and no restart
+                tools = self._open(session, deadline)
             return self._become_ready(session, tools)
         except Exception as error:
             failure = self._start_error(error, session)
@@ -93,10 +103,9 @@ class Member:
                 shut_down([session.transport])
             raise failure from error
 
-    def _spawn(self) -> Session:
+    def _spawn(self, era: Era) -> Session:
         if self.config.problem:
             raise SpawnError(self.name, f"server {self.name!r} was not started: {self.config.problem}")
-        era = probe.choose(self.config.era, self._home.callbacks.capabilities)
         still_running([old.transport for old in self._sessions], LAST_GRACE)  # two at once would fight for their files
         with self._spawning:
             if self._closed:
@@ -110,10 +119,9 @@ class Member:
         session.transport.start()
         return session
 
-    def _open(self, session: Session) -> list[Message]:
+    def _open(self, session: Session, deadline: float) -> list[Message]:
         if self._closed:
             raise HostClosed(f"the host was closed while server {self.name!r} was being started")
-        deadline = time.monotonic() + self.config.start_timeout
         session.open(deadline)
         self._list_dirty = False
         return self._list(session, deadline)
@@ -265,10 +273,15 @@ class Member:
                 return self._home.install(self.name, tools)
         finally:
             self._refreshing.release()
+            self._home.wake()  # the next listing may be due at another time
 
     def _list(self, session: Session, deadline: float) -> list[Message]:
         remarks: list[str] = []
-        tools, aside = read_tools(session.list_tools(deadline, remarks.append))
+        began = self._home.clock.now()
+        session.listen(deadline)
+        listing = session.list_tools(deadline, remarks.append)
+        self._ttl, self._next_poll = listing.ttl, began + max(listing.ttl, POLL_FLOOR)
+        tools, aside = read_tools(listing.tools)
         for one in aside:
             if one not in self._set_aside:
                 self._set_aside.add(one)
@@ -276,6 +289,24 @@ class Member:
         for remark in remarks:
             self._tell("notice", message=remark)
         return tools
+
+    def poll_at(self) -> float | None:
+        """When to list again although no change was announced (revision 2026-07-28); None where that is not needed.
+
+        Where a stream of changes stands open, never. Without one: when the listing is stale by its
+        `ttlMs`, if the server gave one or has said that its tools change; not more often than POLL_FLOOR.
+        """
+        session = self.session
+        if self.state != "ready" or session is None or session.hears_changes:
+            return None
+        return self._next_poll if session.announces or self._ttl > 0 else None
+
+    def poll(self) -> None:
+        """List again if that is due, and ask again for a stream that was ended. Does not wait."""
+        when, session = self.poll_at(), self.session
+        if when is not None and when <= self._home.clock.now() and session is not None:
+            self._next_poll = self._home.clock.now() + POLL_FLOOR
+            self.on_list_changed(session)
 
     def _refresh_all(self) -> None:
         """Refresh until no change was announced meanwhile: one runs, at most one more waits."""
@@ -285,7 +316,7 @@ class Member:
             except (ServerDied, HostClosed):
                 pass  # the next start lists the tools anyway
             except Exception as error:
-                self._tell("notice", message=f"its tools changed, but could not be listed again: {error}")
+                self._tell("notice", message=f"its tools could not be listed again: {error}")
             with self.changed:
                 if not self._refresh_again or self._closed:
                     self._refresh_runs = False
@@ -322,7 +353,11 @@ class Member:
             self._refresh_runs = True
         if not self._home.run(self._refresh_all, f"mcp-refresh-{self.name}"):
             self._refresh_runs = False
-            self._tell("notice", message="its tools changed, but there was no thread to list them again")
+            self._tell("notice", message="its tools could not be listed again: there was no thread for it")
+
+    def on_stream_over(self, session: Session) -> None:
+        """No changes will be announced any more: from now on age counts."""
+        self._home.wake()
 
     def on_noise(self, session: Session, noise: wire.Noise) -> None:
         """A line that was no message: counted always, told once."""
