@@ -8,15 +8,17 @@
 
 Where a change belongs:
 
-    config.py      what to start                 member.py     one server through its lives
-    transport.py   processes, shutdown           restart.py    when to start again
-    pipes.py       writing to a full pipe        clock.py      time, real and fake
-    wire.py        bytes ↔ messages              host.py       many servers
-    pending.py     requests that wait            events.py     what the program is told
-    session.py     one conversation              namespace.py  names, policies, routing
-    eras.py        protocol revisions            trie.py       browsing names
-    callbacks.py   the server's requests         tools.py      definitions and results
-    errors.py      all exceptions                __main__.py   the command line
+    config.py      what to start                  member.py     one server through its lives
+    transport.py   processes, shutdown            restart.py    when to start again
+    pipes.py       writing to a full pipe         clock.py      time, real and fake
+    wire.py        bytes ↔ messages               host.py       many servers
+    pending.py     requests that wait             events.py     what the program is told
+    session.py     one conversation               namespace.py  names, policies, routing
+    eras.py        protocol revisions             trie.py       browsing names
+    probe.py       which one a server speaks      tools.py      definitions and results
+    callbacks.py   the server's questions         listing.py    all pages of tools/list
+    rounds.py      a call that comes back         listening.py  hearing of changes
+    errors.py      all exceptions                 __main__.py   the command line
 """
 
 from .callbacks import Handler
@@ -27,6 +29,7 @@ from .errors import (
     ArgumentsError,
     BadReply,
     ConfigError,
+    HandlerFailed,
     HandshakeError,
     HarnessError,
     HostClosed,
@@ -54,6 +57,7 @@ __all__ = [
     "Event",
     "FakeClock",
     "Handler",
+    "HandlerFailed",
     "HandshakeError",
     "HarnessError",
     "Host",

@@ -63,9 +63,8 @@ class Slot:
 class Mailbox:
     """Where one caller waits for whichever of several replies comes first."""
 
-    standing = False
-
     def __init__(self) -> None:
+        self.standing = False
         self._queue: queue.SimpleQueue[Message | Failure] = queue.SimpleQueue()
 
     def fill(self, body: Message) -> None:

@@ -64,7 +64,9 @@ class Probe:
     def open(self, peer: Peer, deadline: float) -> Message:
         """Find out, and open the session as that revision demands. Raises DiedOnProbe and what `Era.open` raises."""
         try:
-            return self._find_out(peer, deadline)
+            hello = self._find_out(peer, deadline)
+            self._answers.standing = True  # an answer that still comes is heard by nobody
+            return hello
         except ServerDied as error:
             if self._settled:
                 raise

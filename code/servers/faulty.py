@@ -197,6 +197,12 @@ def arguments(request: Message) -> Message:
 # --- The same in revision 2026-07-28 ---------------------------------------------------
 
 
+def become_modern() -> None:
+    """Other methods; `initialize` stays and is refused by `check_meta`."""
+    METHODS.update({"server/discover": discover, "subscriptions/listen": listen})
+    del METHODS["ping"]
+
+
 def check_meta(request: Message) -> None:
     """Each request says what the handshake used to say; `initialize` is refused as SDK servers do it."""
     meta = request.get("params", {}).get("_meta", {})
@@ -456,6 +462,26 @@ def play(answers: list[Any], usual: Handler | None) -> Handler:
         return None
 
     return handle
+
+
+@mode
+def expects_initialize() -> None:
+    """Ends, after an error, when the first message is anything but `initialize`, as some servers do."""
+    message = read()
+    if message and message.get("method") != "initialize":
+        send({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32600, "message": "initialize first"}})
+        end()
+    answer(message or {})
+    serve()
+
+
+@mode
+def changes_its_revision() -> None:
+    """The second start speaks 2026-07-28, as after an update. Needs --starts."""
+    if start_number > 1:
+        options.era = MODERN
+        become_modern()
+    serve()
 
 
 @mode
@@ -847,8 +873,7 @@ def main() -> None:
     if options.mode is None:
         parser.error("which MODE? --list prints them")
     if options.era == MODERN:
-        METHODS.update({"server/discover": discover, "subscriptions/listen": listen})
-        del METHODS["ping"]
+        become_modern()
     if options.record:
         signal.signal(signal.SIGINT, record_signal)
         signal.signal(signal.SIGTERM, record_signal)

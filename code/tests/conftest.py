@@ -65,7 +65,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for outcome in ("passed", "failed", "error", "skipped"):
         for outcome_report in terminalreporter.getreports(outcome):
-            for key, kind in outcome_report.user_properties:
+            for key, kind in getattr(outcome_report, "user_properties", ()):  # a file that cannot be collected has none
                 if key == "fault" and (outcome_report.when == "call" or outcome != "passed"):
                     counts[kind][outcome] += 1
     if not counts:
