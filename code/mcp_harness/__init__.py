@@ -19,6 +19,8 @@ Where a change belongs:
     callbacks.py   the server's questions         listing.py    all pages of tools/list
     rounds.py      a call that comes back         listening.py  hearing of changes
     errors.py      all exceptions                 __main__.py   the command line
+    trace.py       a transcript of the wire       carries.py    a message in a few words
+    masking.py     what it does not show          lanes.py      and as a diagram
 """
 
 from .callbacks import Handler

@@ -28,6 +28,7 @@ from .errors import ArgumentsError, BadReply, ConfigError, HostClosed, RpcError,
 from .events import Dispatcher, Event, ServerStatus
 from .member import Changes, Member
 from .namespace import Collision, MergedTool, Namespace, Policy, changes
+from .session import Tap
 from .tools import ToolResult, read_result
 from .transport import Spawn, kill, shut_down
 from .wire import Message
@@ -60,16 +61,17 @@ class Host:
         max_starting: int = 8,
         wait: bool = True,
     ) -> None:
-        self._configs = list(configs)
-        check_configs(self._configs)
+        self.configs = list(configs)
+        check_configs(self.configs)
         if max_starting < 1:
             raise ConfigError(f"max_starting is {max_starting!r}, but at least one server has to start at a time")
         self.clock = as_clock(clock) if clock is not None else SystemClock()
         self.callbacks = Callbacks(sampling, elicitation, roots)
         self.spawn = spawn
-        self.namespace = Namespace([config.name for config in self._configs], policy)
+        self.tap: Tap | None = None  # a recorder of the wire, see trace.py
+        self.namespace = Namespace([config.name for config in self.configs], policy)
         self.events = Dispatcher(on_event)
-        self._members = {config.name: Member(config, self) for config in self._configs}
+        self._members = {config.name: Member(config, self) for config in self.configs}
         self._max_starting, self._wait = max_starting, wait
         self._naming = threading.Lock()  # guards the namespace
         self._due = threading.Condition()  # notified when a server's state has changed, and on close
@@ -249,6 +251,11 @@ class Host:
         """
         member = self._member(server)
         member.wait_ready(member.config.start_timeout if timeout is None else min(timeout, LONGEST_TIMEOUT))
+
+    @property
+    def is_open(self) -> bool:
+        """True from the moment it is entered, also after it was closed."""
+        return self._open
 
     def _member(self, server: str) -> Member:
         self._check_open()

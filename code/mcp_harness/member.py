@@ -28,7 +28,7 @@ from .events import ServerStatus
 from .pending import Failure
 from .probe import DiedOnProbe
 from .restart import Backoff
-from .session import Session
+from .session import Session, Tap
 from .tools import SetAside, read_tools
 from .transport import LAST_GRACE, Spawn, show_command, shut_down, space_hints, still_running
 from .wire import Message
@@ -47,6 +47,7 @@ class Home(Protocol):
     clock: Clock
     callbacks: Callbacks
     spawn: Spawn
+    tap: Tap | None
 
     def tell(self, kind: str, server: str, data: dict[str, Any]) -> None: ...
 
@@ -111,7 +112,8 @@ class Member:
             if self._closed:
                 raise HostClosed(f"the host was closed before server {self.name!r} was started")
             self._generation += 1
-            session = Session(self.config, era, self._home.callbacks, self, self._home.spawn, self._generation)
+            home = self._home
+            session = Session(self.config, era, home.callbacks, self, home.spawn, self._generation, home.tap)
             with self.changed:
                 self.session = session
                 self.error = None

@@ -48,6 +48,22 @@ class Listener(Protocol):
     def on_late_reply(self, session: "Session", id: wire.Id) -> None: ...
 
 
+WriteFrame = Callable[[bytes, float], None]
+PostFrame = Callable[[bytes], bool]
+
+
+class Tap(Protocol):
+    """Who records the wire; each method puts a recorder in front of a function of ours. See trace.py."""
+
+    def hear(self, server: str, generation: int, on_line: Callable[[Line], None]) -> Callable[[Line], None]: ...
+
+    def speak(self, server: str, generation: int, write: WriteFrame) -> WriteFrame: ...
+
+    def post(self, server: str, generation: int, post: PostFrame) -> PostFrame: ...
+
+    def ended(self, server: str, generation: int, reason: str) -> None: ...
+
+
 class Session:
     """The session with one process. Raises SpawnError when made, if the process cannot be started."""
 
@@ -59,6 +75,7 @@ class Session:
         listener: Listener,
         spawn: Spawn,
         generation: int = 1,
+        tap: Tap | None = None,
     ) -> None:
         self.server, self.era, self.generation = config.name, era, generation
         self.capabilities = callbacks.capabilities
@@ -68,7 +85,12 @@ class Session:
         self.announces = self._listed = False
         self.subscription: Subscription | None = None
         self.answering = Answering(config.name, callbacks, self._pending, self._post, self._send_answer)
-        self.transport = Transport(config, self._on_line, self._on_end, spawn)
+        self._tap, here = tap, (config.name, generation)
+        on_line = self._on_line if tap is None else tap.hear(*here, self._on_line)
+        self.transport = Transport(config, on_line, self._on_end, spawn)
+        writer = self.transport.writer
+        self._write_frame: WriteFrame = writer.write if tap is None else tap.speak(*here, writer.write)
+        self._post_frame: PostFrame = writer.post if tap is None else tap.post(*here, writer.post)
 
     @property
     def pending(self) -> int:
@@ -95,7 +117,7 @@ class Session:
         begun = False
         try:
             frame = self._encode(wire.request(id, method, self.era.dress(params or {})))
-            self.transport.writer.write(frame, deadline)
+            self._write_frame(frame, deadline)
             begun = True
             body = slot.wait(deadline - time.monotonic())
         except WriteTimeout as timeout:
@@ -169,7 +191,7 @@ class Session:
 
     def _write_request(self, id: int, method: str, params: Message, deadline: float) -> None:
         try:
-            self.transport.writer.write(wire.encode(wire.request(id, method, params)), deadline)
+            self._write_frame(wire.encode(wire.request(id, method, params)), deadline)
         except WriteTimeout as timeout:
             self._pending.take(id)
             raise self._timed_out(method, None, 0.0, timeout.begun) from None
@@ -185,11 +207,11 @@ class Session:
 
     def _post(self, message: Message) -> None:
         with contextlib.suppress(ValueError, TypeError):
-            self.transport.writer.post(wire.encode(message))
+            self._post_frame(wire.encode(message))
 
     def _send_answer(self, message: Message) -> None:
         with contextlib.suppress(OSError, WriteTimeout):
-            self.transport.writer.write(wire.encode(message), time.monotonic() + ANSWER_TIMEOUT)
+            self._write_frame(wire.encode(message), time.monotonic() + ANSWER_TIMEOUT)
 
     # --- what we hear: the reader thread ---------------------------------------------------
 
@@ -247,6 +269,8 @@ class Session:
 
     def _on_end(self, reason: str) -> None:
         self.ended = reason
+        if self._tap is not None and not self.transport.closing:
+            self._tap.ended(self.server, self.generation, reason)
         self._pending.end(self._listener.on_ended(self, reason))
 
     # --- replies to results --------------------------------------------------------------
