@@ -18,11 +18,20 @@ from .wire import Message
 
 MASK = "***"
 SHORTEST = 4  # characters: a shorter value ("1", "yes") is no secret, and its letters are everywhere
-SECRET_WORDS = frozenset(
-    ("password", "passwd", "passphrase", "pwd", "secret", "secrets", "token", "apikey", "auth", "authorization")
-    + ("bearer", "credential", "credentials", "cookie", "pin", "otp", "jwt")
-)
-SECRET_PAIRS = frozenset({("api", "key"), ("access", "key"), ("private", "key"), ("secret", "key"), ("session", "id")})
+SECRET_WORDS = {
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "secrets",
+    "token",
+    "apikey",
+    "auth",
+    "authorization",
+}
+SECRET_WORDS |= {"bearer", "credential", "credentials", "cookie", "pin", "otp", "jwt"}
+SECRET_PAIRS = {("api", "key"), ("access", "key"), ("private", "key"), ("secret", "key"), ("session", "id")}
 INNOCENT = frozenset({"progressToken", "maxTokens"})  # keys of the protocol
 SCHEMAS = frozenset({"inputSchema", "outputSchema", "requestedSchema"})  # their keys are names, not values
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")

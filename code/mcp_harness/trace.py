@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import wire
-from .carries import carries
+from .carries import as_object, carries
 from .config import ServerConfig
 from .errors import UsageError
 from .masking import Masker
@@ -236,8 +236,11 @@ def size_of(message: Message) -> int:
 
 def label(row: Row) -> str:
     """The words on an arrow."""
-    if row.kind in ("result", "error"):
-        return carries(row.message, "", LONGEST_LABEL) if row.kind == "error" else "result"
+    if row.kind == "error":
+        return carries(row.message, longest=LONGEST_LABEL)
+    if row.kind == "result":
+        asks = as_object(row.message.get("result")).get("resultType") == "input_required"
+        return "input required" if asks else "result"
     if row.label == "tools/call":
-        return f"tools/call {(row.message.get('params') or {}).get('name')}"[:LONGEST_LABEL]
+        return f"tools/call {as_object(row.message.get('params')).get('name')}"[:LONGEST_LABEL]
     return row.label.removeprefix("notifications/")[:LONGEST_LABEL]
