@@ -250,7 +250,7 @@ def faulty(mark: str, request: pytest.FixtureRequest) -> Callable[..., Any]:
     from mcp_harness import ServerConfig
 
     def configure(mode: str, *arguments: object, name: str = "faulty", **config: Any) -> ServerConfig:
-        era = config.pop("era", getattr(request, "param", os.environ.get("XERA", OLD)))
+        era = config.pop("era", getattr(request, "param", OLD))
         config["era"] = config.pop("client_era", era)
         # -I -S: the server needs nothing but the standard library, and starts twice as fast
         command = ["-I", "-S", str(FAULTY), mode, *map(str, arguments), "--era", era, "--mark", mark]
