@@ -21,6 +21,9 @@ Where a change belongs:
     errors.py      all exceptions                 __main__.py   the command line
     trace.py       a transcript of the wire       carries.py    a message in a few words
     masking.py     what it does not show          lanes.py      and as a diagram
+    model.py       a model's calls, the loop      formats.py    shapes of the providers
+    definitions.py fit for every provider         results.py    results for a model
+    selection.py   which tools a model sees
 """
 
 from .callbacks import Handler

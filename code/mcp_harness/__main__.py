@@ -20,7 +20,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from . import lanes
 from .config import ServerConfig, load_config
@@ -129,7 +129,7 @@ def read_servers(options: argparse.Namespace, command: list[str] | None) -> list
         warnings.simplefilter("always")
         configs = load_config(options.words.pop(0))
     for warning in caught:
-        print(f"warning: {warning.message}", file=sys.stderr)
+        show(f"warning: {warning.message}", file=sys.stderr)
     if not configs:
         raise ConfigError("the configuration has no server in it")
     return configs
@@ -155,11 +155,11 @@ def show_tools(configs: list[ServerConfig], options: argparse.Namespace) -> int:
         tools, status = host.tools(), host.status()
     width = max(map(len, tools), default=0)
     for server, one in status.items():
-        print(f"{server} ({one.tools} tools)")
+        show(f"{server} ({one.tools} tools)")
         for name, tool in tools.items():
             if tool.server_name == server:
                 summary = " ".join(tool.description.split())
-                print(f"  {name:<{width}} {textwrap.shorten(summary, 90, placeholder=' …')}".rstrip())
+                show(f"  {name:<{width}} {textwrap.shorten(summary, 90, placeholder=' …')}".rstrip())
     return report_failures(status)
 
 
@@ -177,9 +177,10 @@ def call_tool(configs: list[ServerConfig], options: argparse.Namespace) -> int:
             return complain(error, failed or MISUSED)
     for block in result.content:
         kind = block.get("type") if isinstance(block, dict) else None
-        print(block["text"] if kind == "text" and "text" in block else json.dumps(block))
+        text = str(block["text"]) if kind == "text" and "text" in block else json.dumps(block)
+        show(text, exact=not sys.stdout.isatty())
     if result.structured is not None and not result.content:
-        print(json.dumps(result.structured))
+        show(json.dumps(result.structured))
     return complain(f"the tool {name!r} of {result.server!r} failed (see its text)", FAILED) if result.is_error else OK
 
 
@@ -200,7 +201,7 @@ def show_trace(configs: list[ServerConfig], options: argparse.Namespace) -> int:
 
 def show_transcript(recorder: Recorder, options: argparse.Namespace) -> None:
     """Servers and table on stdout; figure and lines into files, if they were asked for."""
-    print(recorder.servers(options.secrets), recorder.table(options.secrets), sep="\n\n")
+    show(f"{recorder.servers(options.secrets)}\n\n{recorder.table(options.secrets)}")
     try:
         if options.lines:
             with open(options.lines, "w", encoding="utf-8") as file:
@@ -238,13 +239,13 @@ def show_health(configs: list[ServerConfig], options: argparse.Namespace) -> int
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     for row in rows:
-        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[5]]).rstrip())
+        show("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[5]]).rstrip())
     for one in status.values():
         details = (one.reason or "").split("\n")[1:] if one.state != "ready" else []
         shown = any("stderr:" in line for line in details)
         details += [] if shown else [f"  stderr: {line}" for line in one.stderr_tail[-STDERR_SHOWN:]]
         if details:
-            print(f"\n{one.name}:", *details, sep="\n")
+            show("\n".join([f"\n{one.name}:", *details]))
     return OK if all(one.state == "ready" for one in status.values()) else FAILED
 
 
@@ -252,14 +253,27 @@ def report_failures(status: dict[str, ServerStatus]) -> int:
     """Name the servers that are not ready, on stderr."""
     failed = [one for one in status.values() if one.state != "ready"]
     for one in failed:
-        print(f"{one.state}: {one.reason}", file=sys.stderr)
+        show(f"{one.state}: {one.reason}", file=sys.stderr)
     return FAILED if failed else OK
 
 
 def complain(what: object, code: int) -> int:
     """Say it on stderr; the exit code is handed through."""
-    print(f"mcp_harness: {what}", file=sys.stderr)
+    show(f"mcp_harness: {what}", file=sys.stderr)
     return code
+
+
+def show(text: str, file: TextIO | None = None, exact: bool = False) -> None:
+    """Print a line that a server may have had a hand in: no colours and no cursor moves of a stranger.
+
+    `exact` leaves the text as it is, for a file or a pipe. What the encoding of the output
+    cannot carry is escaped, never an error.
+    """
+    out = file or sys.stdout
+    if not exact:
+        text = "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+    encoding = out.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding), file=out)
 
 
 if __name__ == "__main__":

@@ -128,6 +128,8 @@ class Session:
             unanswered = self._pending.take(id) is not None
             if unanswered and begun and method != "initialize":
                 self._post(wire.notification("notifications/cancelled", {"requestId": id, "reason": "gave up waiting"}))
+        if body is None and not unanswered:
+            body = slot.wait(0)  # it came in the very last moment
         if body is None:
             raise self._timed_out(method, params, time.monotonic() - began, begun)
         return self.read(body, method)

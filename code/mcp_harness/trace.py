@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import wire
-from .carries import as_object, carries
+from .carries import LONGEST, as_object, carries, shorten
 from .config import ServerConfig
 from .errors import UsageError
 from .masking import Masker
@@ -141,13 +141,15 @@ class Recorder:
         asked: dict[tuple[str, int, bool, Any], str] = {}  # who asked what under which id
         for entry in entries:
             if entry.line is None:
-                yield Row(entry, "end", "process ended", None, masker.text(entry.note), 0, {})
+                yield Row(entry, "end", "process ended", None, shorten(masker.text(entry.note), LONGEST), 0, {})
                 continue
             incoming = wire.parse(entry.line)
             if incoming is None:
                 continue
             if isinstance(incoming, wire.Noise):
-                yield Row(entry, "noise", "noise", None, masker.text(incoming.preview), len(entry.line), {})
+                yield Row(
+                    entry, "noise", "noise", None, shorten(masker.text(incoming.preview), LONGEST), len(entry.line), {}
+                )
                 continue
             true = read_object(entry.line)
             yield read_row(entry, true, masker.message(true), asked)
@@ -223,7 +225,7 @@ def read_row(entry: Entry, true: Message, shown: Message, asked: dict[tuple[str,
         kind = "request" if "id" in true else "notification"
         if kind == "request":
             asked[(*key, entry.sent, str(id))] = str(method)
-        return Row(entry, kind, str(method), id, carries(shown), size_of(true), shown)
+        return Row(entry, kind, shorten(str(method), LONGEST), id, carries(shown), size_of(true), shown)
     answered = asked.get((*key, not entry.sent, str(id)), "")
     kind = "error" if true.get("error") is not None else "result"
     return Row(entry, kind, kind, id, carries(shown, answered), size_of(true), shown)
