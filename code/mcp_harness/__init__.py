@@ -18,7 +18,8 @@ Where a change belongs:
     probe.py       which one a server speaks      tools.py      definitions and results
     callbacks.py   the server's questions         listing.py    all pages of tools/list
     rounds.py      a call that comes back         listening.py  hearing of changes
-    errors.py      all exceptions                 __main__.py   the command line
+    refreshing.py  when to list again             __main__.py   the command line
+    errors.py      all exceptions                 harness.py    servers in one call
     trace.py       a transcript of the wire       carries.py    a message in a few words
     masking.py     what it does not show          lanes.py      and as a diagram
     model.py       a model's calls, the loop      formats.py    shapes of the providers

@@ -2,7 +2,8 @@
 
 Guarantees: a server is ready only after its tools are listed. An exit that nobody asked for
 leads to the next start as restart.py says, or to "failed". No process is started after close.
-Refreshes are coalesced: one runs, at most one more waits.
+Refreshes are coalesced (refreshing.py). Which revision the process speaks is found out at each
+start (probe.py); one that dies of the question is started once more and not asked.
 
 What it leaves out: the other servers, and names. The host owns those and gives in `Home` what
 a member needs of it.
@@ -27,6 +28,7 @@ from .errors import HandshakeError, HarnessError, HostClosed, RequestTimeout, Se
 from .events import ServerStatus
 from .pending import Failure
 from .probe import DiedOnProbe
+from .refreshing import Coalescing, Freshness
 from .restart import Backoff
 from .session import Session, Tap
 from .tools import SetAside, read_tools
@@ -35,7 +37,6 @@ from .wire import Message
 
 STDERR_SHOWN = 5  # lines of stderr in a reason: the last ones name the mistake
 SPAWN_GRACE = 5.0  # seconds for a process that is being started when the host closes
-POLL_FLOOR = 60.0  # seconds between two listings that nothing but age asked for, however short the server's ttlMs
 EXIT_NEWS = 0.05  # seconds for a reader to notice that its process has ended
 
 Changes = dict[str, list[str]]  # "added", "removed", "changed" → canonical names
@@ -76,8 +77,9 @@ class Member:
         self._sessions: list[Session] = []  # also old ones whose process is still ending
         self._backoff = Backoff()
         self._closed = self._was_ready = self._noise_told = False
-        self._refresh_runs = self._refresh_again = self._list_dirty = False
-        self._ready_at = self._ttl = self._next_poll = 0.0
+        self._list_dirty = False
+        self._refreshes, self._freshness = Coalescing(), Freshness()
+        self._ready_at = 0.0
         self._generation = self._restarts = self._noise = self._late = 0
         self._set_aside: set[SetAside] = set()
 
@@ -282,7 +284,7 @@ class Member:
         began = self._home.clock.now()
         session.listen(deadline)
         listing = session.list_tools(deadline, remarks.append)
-        self._ttl, self._next_poll = listing.ttl, began + max(listing.ttl, POLL_FLOOR)
+        self._freshness.listed(began, listing.ttl)
         tools, aside = read_tools(listing.tools)
         for one in aside:
             if one not in self._set_aside:
@@ -293,21 +295,17 @@ class Member:
         return tools
 
     def poll_at(self) -> float | None:
-        """When to list again although no change was announced (revision 2026-07-28); None where that is not needed.
-
-        Where a stream of changes stands open, never. Without one: when the listing is stale by its
-        `ttlMs`, if the server gave one or has said that its tools change; not more often than POLL_FLOOR.
-        """
+        """When to list again although no change was announced (revision 2026-07-28); None where that is not needed."""
         session = self.session
-        if self.state != "ready" or session is None or session.hears_changes:
+        if self.state != "ready" or session is None:
             return None
-        return self._next_poll if session.announces or self._ttl > 0 else None
+        return self._freshness.stale_at(session.announces, session.hears_changes)
 
     def poll(self) -> None:
         """List again if that is due, and ask again for a stream that was ended. Does not wait."""
-        when, session = self.poll_at(), self.session
-        if when is not None and when <= self._home.clock.now() and session is not None:
-            self._next_poll = self._home.clock.now() + POLL_FLOOR
+        when, now, session = self.poll_at(), self._home.clock.now(), self.session
+        if when is not None and when <= now and session is not None:
+            self._freshness.polled(now)
             self.on_list_changed(session)
 
     def _refresh_all(self) -> None:
@@ -320,10 +318,8 @@ class Member:
             except Exception as error:
                 self._tell("notice", message=f"its tools could not be listed again: {error}")
             with self.changed:
-                if not self._refresh_again or self._closed:
-                    self._refresh_runs = False
+                if self._closed or not self._refreshes.more():
                     return
-                self._refresh_again = False
 
     # --- what a session notices: called on its reader thread -----------------------------------
 
@@ -349,12 +345,10 @@ class Member:
             if self.state != "ready":
                 self._list_dirty = True
                 return
-            if self._refresh_runs:
-                self._refresh_again = True
+            if not self._refreshes.wish():
                 return
-            self._refresh_runs = True
         if not self._home.run(self._refresh_all, f"mcp-refresh-{self.name}"):
-            self._refresh_runs = False
+            self._refreshes.stop()
             self._tell("notice", message="its tools could not be listed again: there was no thread for it")
 
     def on_stream_over(self, session: Session) -> None:

@@ -7,7 +7,7 @@ import signal
 import pytest
 from mcp_harness import Host
 from mcp_harness.clock import FakeClock
-from mcp_harness.member import POLL_FLOOR
+from mcp_harness.refreshing import POLL_FLOOR
 
 NEW = "2026-07-28"
 REFUSED = {"error": {"code": -32601, "message": "no"}}
