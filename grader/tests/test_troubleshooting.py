@@ -18,6 +18,7 @@ from steps import step02_subprocess as step02
 from steps import step03_reader_thread as step03
 from steps import step04_restart as step04
 from steps import step07_model_loop as step07
+from steps import step09_stateless as step09
 
 from grader.checks import CheckFailed
 
@@ -120,6 +121,33 @@ def changed_state() -> None:
     params = {"name": "summarize", "arguments": {"text": "a page"}, "_meta": meta}
     state = main.request(make_stateless_asker(), "tools/call", params)["requestState"]
     main.request(make_stateless_asker(), "tools/call", params | {"requestState": state.replace("=", "")})
+
+
+def newer(request) -> None:
+    """One request to a server of revision 2026-07-28; a class is a connection that begins as it does."""
+    command = [sys.executable, str(Path(main.__file__).parent / "servers" / "notes.py"), "--era", "2026-07-28"]
+    if request is step03.Connection:
+        with request("notes", command):
+            return
+    with step09.Connection("notes", command) as connection:
+        connection.meta = {step09.KEY + name: value for name, value in request.items()}
+        connection.request("tools/call", {"name": "search", "arguments": {"query": "plan"}})
+
+
+def unknown_session() -> str:
+    """What the SDK's HTTP server says about a session that it does not know; in a process of its own, it logs much."""
+    code = """if True:
+        from mcp.server import MCPServer
+        from starlette.testclient import TestClient
+
+        headers = {"Mcp-Session-Id": "gone", "Accept": "application/json, text/event-stream"}
+        with TestClient(MCPServer("notes").streamable_http_app(), base_url="http://127.0.0.1:8000") as client:
+            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+            answer = client.post("/mcp", json=message, headers=headers)
+            print(answer.status_code, answer.json()["error"]["message"])
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.strip()
 
 
 def python(code: str) -> list[str]:
@@ -305,6 +333,16 @@ REPRODUCED = {
     "RuntimeError: answered error -32602: requestState: not the one that this server gave: echo it byte for byte": (
         lambda: raised(changed_state)
     ),
+    "RpcError: answered error -32601: Method not found: initialize (this server speaks 2026-07-28)": (
+        lambda: raised(newer, step03.Connection)
+    ),
+    "RpcError: answered error -32602: Missing _meta key: io.modelcontextprotocol/clientCapabilities": (
+        lambda: raised(newer, {"protocolVersion": "2026-07-28"})
+    ),
+    "RpcError: answered error -32022: Unsupported protocol version: 1900-01-01": (
+        lambda: raised(newer, {"protocolVersion": "1900-01-01", "clientCapabilities": {}})
+    ),
+    "404 Session not found": unknown_session,
     "server 'files' is restarting: 'read' was not called": lambda: killed_under_supervision("files", "read", False),
     "server 'notes' is failed: 'search' was not called": lambda: killed_under_supervision("notes", "search", True),
     "OSError: [Errno 24] Too many open files": no_descriptor_left,
