@@ -25,7 +25,7 @@ from .errors import BadReply, HandshakeError, RequestTimeout, RpcError, ServerDi
 from .pending import Mailbox
 from .wire import Message
 
-PROBE_TIMEOUT = 3.0  # seconds: a server that is up answers in milliseconds; one that is slow may answer later
+PROBE_TIMEOUT = 5.0  # seconds: enough for most servers to start; one that is slower may answer later
 PROBE_SHARE = 0.5  # of what start_timeout leaves: a silent old server needs the rest for `initialize`
 
 

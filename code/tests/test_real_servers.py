@@ -147,7 +147,8 @@ def test_servers_of_both_revisions_in_one_host_are_found_out_listed_called_and_t
     for name, messages in said.items():
         sent = [message.get("method") for message in messages if "method" in message]
         assert sent[0] == "server/discover"
-        assert ("initialize" in sent) == (name == "everything")
+        # a slow server of the newer revision may have been sent `initialize` too, before its answer came
+        assert ("notifications/initialized" in sent) == (name == "everything")
     table = recorder.table()
     assert 'convert_time {"source_timezone":"UTC"' in table
     assert json.loads(json.dumps(said)) == said

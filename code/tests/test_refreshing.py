@@ -20,11 +20,11 @@ def test_a_job_that_could_not_be_started_may_be_wished_for_again():
     assert refreshes.wish()
 
 
-@pytest.mark.parametrize(
-    ("ttl", "announces", "heard", "at"),
-    [(0, False, False, None), (0, True, False, 100 + POLL_FLOOR), (300, False, False, 400), (300, True, True, None)]
-    + [(1, False, False, 100 + POLL_FLOOR), (300, True, False, 400), (0, False, True, None)],
-)
+STALE = [(0, False, False, None), (0, True, False, 100 + POLL_FLOOR), (300, False, False, 400), (300, True, True, None)]
+STALE += [(1, False, False, 100 + POLL_FLOOR), (300, True, False, 400), (0, False, True, None)]
+
+
+@pytest.mark.parametrize(("ttl", "announces", "heard", "at"), STALE)
 def test_a_listing_is_made_again_where_nothing_is_heard(ttl, announces, heard, at):
     freshness = Freshness()
     freshness.listed(100, ttl)
