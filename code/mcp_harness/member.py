@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from . import eras, wire
+from . import probe, wire
 from .callbacks import Callbacks
 from .clock import Clock
 from .config import ServerConfig
@@ -96,7 +96,7 @@ class Member:
     def _spawn(self) -> Session:
         if self.config.problem:
             raise SpawnError(self.name, f"server {self.name!r} was not started: {self.config.problem}")
-        era = eras.choose(self.name, self.config.era)
+        era = probe.choose(self.config.era, self._home.callbacks.capabilities)
         still_running([old.transport for old in self._sessions], LAST_GRACE)  # two at once would fight for their files
         with self._spawning:
             if self._closed:

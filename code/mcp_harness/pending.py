@@ -1,22 +1,38 @@
-"""The requests that wait for a reply: id → a slot that is filled once.
+"""The requests that wait for a reply: id → a waiter that is filled once.
 
-Guarantees: every slot is filled exactly once, by its reply, or by the end of the session; a
+Guarantees: every waiter is filled exactly once, by its reply, or by the end of the session; a
 request added after the end fails at once. Nothing stays in the map when its caller has gone.
+An id is never given out twice, so none equals one that is still unanswered.
 
-What it leaves out: timers. The waiting thread brings its own deadline.
+What it leaves out: timers. The waiting thread brings its own deadline; a request that stands
+open as long as its process (`subscriptions/listen`) brings none and is never timed out.
 """
 
 import itertools
+import queue
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
 from .wire import Message
 
 Failure = Callable[[], Exception]
 
 
+class Waiter(Protocol):
+    """Who gets the reply. Filled or failed once, on the reader thread: must not wait."""
+
+    standing: bool  # True: nobody waits for the reply, it comes when the server ends the request
+
+    def fill(self, body: Message) -> None: ...
+
+    def fail(self, failure: Failure) -> None: ...
+
+
 class Slot:
     """Where one caller waits. A bare lock is the cheapest thing in Python that wakes one thread."""
+
+    standing = False
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -43,31 +59,59 @@ class Slot:
         return self._body
 
 
+class Mailbox:
+    """Where one caller waits for whichever of several replies comes first."""
+
+    standing = False
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[Message | Failure] = queue.SimpleQueue()
+
+    def fill(self, body: Message) -> None:
+        """Give the caller one more reply."""
+        self._queue.put(body)
+
+    def fail(self, failure: Failure) -> None:
+        """Let the caller raise `failure()`."""
+        self._queue.put(failure)
+
+    def wait(self, seconds: float) -> Message | None:
+        """The next reply, or None after that many seconds. Raises what a request failed with."""
+        try:
+            item = self._queue.get(timeout=max(0.0, seconds))
+        except queue.Empty:
+            return None
+        if isinstance(item, dict):
+            return item
+        raise item()
+
+
 class Pending:
-    """All slots of one session."""
+    """All waiters of one session."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._ids = itertools.count(1)  # never used again within a session
         self._last = 0
-        self._slots: dict[int, Slot] = {}
+        self._slots: dict[int, Waiter] = {}
         self._ended: Failure | None = None
 
     def __len__(self) -> int:
-        return len(self._slots)
+        """How many wait; a request that stands open is not waited for."""
+        with self._lock:
+            return sum(not waiter.standing for waiter in self._slots.values())
 
-    def add(self) -> tuple[int, Slot]:
-        """A new id and its slot. Raises what the session ended with."""
-        slot = Slot()
+    def add(self, waiter: Waiter) -> int:
+        """A new id for this waiter. Raises what the session ended with."""
         with self._lock:
             if self._ended is not None:
                 raise self._ended()
             id = self._last = next(self._ids)
-            self._slots[id] = slot
-        return id, slot
+            self._slots[id] = waiter
+        return id
 
-    def take(self, id: int) -> Slot | None:
-        """Remove and return the slot, None if nobody waits for that id."""
+    def take(self, id: int) -> Waiter | None:
+        """Remove and return the waiter, None if nobody waits for that id."""
         with self._lock:
             return self._slots.pop(id, None)
 
@@ -76,7 +120,7 @@ class Pending:
         return 0 < id <= self._last
 
     def end(self, failure: Failure) -> None:
-        """Fail every slot, and every request to come. Only the first end counts."""
+        """Fail every waiter, and every request to come. Only the first end counts."""
         with self._lock:
             if self._ended is not None:
                 return

@@ -20,7 +20,7 @@ from .callbacks import Answering, Callbacks
 from .config import ServerConfig
 from .eras import Era
 from .errors import ArgumentsError, BadReply, RequestTimeout, RpcError, ServerDied
-from .pending import Failure, Pending, Slot
+from .pending import Failure, Pending, Slot, Waiter
 from .pipes import WriteTimeout
 from .transport import Spawn, Transport
 from .wire import Line, Message
@@ -79,7 +79,8 @@ class Session:
         Raises RpcError, BadReply, RequestTimeout, ArgumentsError, or what the session ended with.
         """
         began = time.monotonic()
-        id, slot = self._pending.add()
+        slot = Slot()
+        id = self._pending.add(slot)
         begun = False
         try:
             frame = self._encode(wire.request(id, method, self.era.dress(params or {})))
@@ -98,7 +99,20 @@ class Session:
             body = slot.wait(0)  # it came in the very last moment
         if body is None:
             raise self._timed_out(method, params, time.monotonic() - began, begun)
-        return self._result(body, method)
+        return self.read(body, method)
+
+    def send(self, method: str, params: Message, waiter: Waiter, deadline: float) -> int:
+        """Send a request without waiting for its reply, which goes to `waiter`. Returns its id."""
+        id = self._pending.add(waiter)
+        try:
+            self.transport.writer.write(wire.encode(wire.request(id, method, params)), deadline)
+        except WriteTimeout as timeout:
+            self._pending.take(id)
+            raise self._timed_out(method, None, 0.0, timeout.begun) from None
+        except OSError:  # the waiter will be failed with the reason
+            if not self.transport.done.wait(DEATH_NEWS):
+                self.transport.condemn("it closed its stdin but kept running, so it was ended")
+        return id
 
     def notify(self, method: str, params: Message | None = None) -> None:
         """Send a notification, as soon as the pipe has room."""
@@ -205,7 +219,8 @@ class Session:
 
     # --- replies to results --------------------------------------------------------------
 
-    def _result(self, body: Message, method: str) -> Message:
+    def read(self, body: Message, method: str) -> Message:
+        """The result in a reply. Raises RpcError for an error, BadReply for what is neither."""
         error = body.get("error")
         if error is not None:
             code = error.get("code") if isinstance(error, dict) else None
@@ -216,7 +231,7 @@ class Session:
         if not isinstance(result, dict):
             kind = type(result).__name__
             raise BadReply(self.server, f"server {self.server!r} answered {method} with a {kind}, not with an object")
-        return result
+        return self.era.judge(self.server, method, result)
 
     def _timed_out(self, method: str, params: Message | None, seconds: float, begun: bool) -> Exception:
         if self.ended is not None:
