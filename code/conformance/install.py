@@ -74,7 +74,14 @@ def install() -> None:
     if find_node() is None:
         print(f"Installing Node from PyPI into {TARGET.relative_to(ROOT)}/node (once) …", flush=True)
         venv.create(TARGET / "node", with_pip=True, clear=True)
-        pip = [str(TARGET / "node" / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip = [
+            str(TARGET / "node" / "bin" / "python"),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ]
         run([*pip, NODE_WHEEL], f"Node {OLDEST_NODE} or newer is not on PATH, and pip could not bring one")
     found = find_node()
     if found is None:
