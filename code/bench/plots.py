@@ -7,12 +7,11 @@ from typing import Any
 import matplotlib
 
 matplotlib.use("Agg")
-from matplotlib import pyplot
-from matplotlib.axes import Axes
-
 from bench import plan
 from bench.report import three_digits
 from bench.stats import spread
+from matplotlib import pyplot
+from matplotlib.axes import Axes
 
 # Okabe and Ito's palette; the hatch and the mark tell the same without colour
 STYLES: dict[str, tuple[str, str, str]] = {
@@ -25,7 +24,7 @@ STYLES: dict[str, tuple[str, str, str]] = {
     plan.FAST_GROUP: ("#009E73", "--", "^"),
 }
 FONT = 13  # points: readable on a telephone
-STABLE = {"svg.hashsalt": "bench", "svg.fonttype": "path", "font.size": FONT}  # the same bytes for the same numbers
+STABLE: Any = {"svg.hashsalt": "bench", "svg.fonttype": "path", "font.size": FONT}  # same numbers, same bytes
 
 
 def draw(run: Mapping[str, Any], folder: Path) -> None:
@@ -67,6 +66,7 @@ def bars(axes: Axes, peers: Mapping[str, Mapping[str, Sequence[float | None]]], 
     axes.set_yticks(range(len(there)), list(there))
     axes.invert_yaxis()
     axes.margins(x=0.15)
+    axes.locator_params(axis="x", nbins=5)
     axes.set_title(title, loc="left", fontsize=FONT)
     axes.spines[["top", "right"]].set_visible(False)
 

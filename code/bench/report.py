@@ -19,6 +19,11 @@ OPEN: Columns = (
 )
 WEIGHT: Columns = (("mb", "memory", "MB"), ("descriptors", "descriptors a server", ""), ("threads", "threads", ""))
 IMPORT: Columns = (("import_s", "import", "s"),)
+PICTURES = {
+    "speed.svg": "Bars: the latency of one echo, and calls a second with 32 in flight, a bar for each client",
+    "connect.svg": "Lines: seconds to connect and list against the number of servers, a line for each client",
+    "weight.svg": "Bars: memory, a call to each server at once, and closing, with the most servers, by client",
+}
 
 
 def page(run: Mapping[str, Any]) -> str:
@@ -54,7 +59,7 @@ def page(run: Mapping[str, Any]) -> str:
     problems = [f"- {problem}" for problem in run["problems"]]
     if problems:
         parts += ["", "## Runs that failed", "", *problems]
-    pictures = ("![Latency and throughput](speed.svg)", "![Connecting](connect.svg)", "![Weight](weight.svg)")
+    pictures = [f"![{alt}]({name})" for name, alt in PICTURES.items()]
     parts += ["", "## Pictures", "", *itertools.chain.from_iterable((one, "") for one in pictures)]
     parts += ["## What is not comparable", "", plan.NOT_COMPARABLE, ""]
     return "\n".join(parts)

@@ -8,6 +8,7 @@ The exit code is 1 if a run failed or, sizes being full, a target was missed; 2 
 """
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -20,11 +21,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from bench import install, machine, plan, plots, report
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
-
-from bench import install, machine, plan, plots, report
 
 HERE = Path(__file__).resolve().parent
 OUTPUTS = install.ROOT / "outputs" / "bench"
@@ -114,10 +114,8 @@ def measure(job: Job, name: str) -> dict[str, float] | str:
 
 def end_group(process: "subprocess.Popen[str]") -> None:
     """Leave nothing of a measurement running. Servers end when the pipes of their client close."""
-    try:
+    with contextlib.suppress(ProcessLookupError):  # it has ended by itself, which is the rule
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # it has ended by itself, which is the rule
     process.wait()
 
 

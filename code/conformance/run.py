@@ -8,6 +8,7 @@ The exit code is 0 only if every scenario ran, made at least one check, and fail
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shlex
@@ -114,10 +115,8 @@ def run_bounded(command: Sequence[str], seconds: float) -> tuple[int | None, str
     except subprocess.TimeoutExpired:
         return None, f"no end within {seconds} s"
     finally:
-        try:
+        with contextlib.suppress(ProcessLookupError):  # all of the group has ended by itself
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # all of the group has ended by itself
         process.wait()
 
 
