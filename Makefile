@@ -44,10 +44,20 @@ work/node_servers/.ready: code/tests/node_servers/package.json | .venv/.ready
 
 # --- the jobs ---
 
-demo: .venv/.ready
+# The sample class holds endless loops on purpose, so the demonstration grades it under short limits.
+DEMO := grader/work/demo
+demo: .venv/.ready $(DEMO)/.ready
 	@$(BIN)/python code/main.py
 	@echo
 	@$(BIN)/python -m grader check solutions/01_namespace/01_namespace.ipynb
+	@echo
+	@$(BIN)/python -m grader grade $(DEMO)/submissions --work $(DEMO)/work --no-sandbox \
+		--jobs $(JOBS) --cell-seconds 10 --notebook-seconds 60
+
+$(DEMO)/.ready: $(wildcard exercises/*/*.ipynb grader/sample_class/*.py) | .venv/.ready
+	@rm -rf $(DEMO)/submissions
+	@$(BIN)/python -m grader sample-class $(DEMO)/submissions
+	@touch $@
 
 READY := .venv/.ready .venv-colab/.ready work/node_servers/.ready
 

@@ -114,8 +114,10 @@ def _bar() -> Progress:
 
 def show_table(written) -> None:
     """One line for each student and exercise."""
-    table = Table(title="Marks", title_justify="left")
-    for name in ("exercise", "student", "status"):
+    exercises = sorted({row.record.assignment for row in written.rows})
+    several = len(exercises) > 1
+    table = Table(title="Marks" if several else f"Marks: {''.join(exercises)}", title_justify="left")
+    for name in ("exercise", "student", "status")[not several :]:
         table.add_column(name, overflow="fold")
     table.add_column("points", justify="right")
     table.add_column("what to know", overflow="fold", ratio=1)
@@ -125,7 +127,8 @@ def show_table(written) -> None:
         late = [f"{marks.late_seconds / 3600:.1f} hours late."] if marks and marks.late_seconds else []
         known = " ".join([*(f"⚑ {flag}" for flag in record.flags), record.reason, *record.repairs, *late]).strip()
         status = Text(record.status, style=STYLES[record.status])
-        table.add_row(record.assignment, Text(record.student), status, points, Text(known))
+        cells = [record.assignment, Text(record.student), status, points, Text(known)]
+        table.add_row(*cells[not several :])
     console.print(table)
 
 
@@ -164,3 +167,64 @@ def sample_class(
         except FileExistsError as error:
             fail(str(error))
     console.print(f"{len(students)} students in {folder}.", markup=False)
+
+
+@app.command(epilog="Example: [bold]python -m grader progress exercises[/bold]")
+def progress(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER]", help="Where your notebooks are; without it, exercises/.")
+    ] = None,
+) -> None:
+    """Show what is solved, from the outputs saved in your notebooks. Nothing is run.
+
+    A check that you ran without the hidden checks says so; `grader check` runs those too.
+
+    Exit code 0: everything is solved. 1: something is not. 2: there is no such folder.
+    """
+    with sentences():
+        from grader.check import NotAnExercise
+        from grader.course import Course
+        from grader.progress import progress as look
+        from grader.quiz import Memory, state_folder
+
+        course = Course.load()
+        try:
+            found = look(course, folder or course.root / "exercises")
+        except NotAnExercise as error:
+            fail(str(error))
+        memory = Memory(state_folder())
+    signs = {"solved": "✓", "not yet": "✗", "not run": "·"}
+    for entry in found:
+        where = f"  ({entry.path})" if entry.path else "  (no notebook found)"
+        head = f"{entry.assignment.slug}: {entry.earned:g} of {entry.points:g} points"
+        console.print(f"{head}{where}", style="bold", markup=False)
+        for number, title, points, state in entry.tasks:
+            console.print(f"  {signs[state]} Task {number} ({title}): {state}, {points:g} points", markup=False)
+        answers = list(memory.of(entry.assignment.slug).values())
+        if answers:
+            console.print(f"  Quiz: {answers.count('right')} of {len(answers)} answered questions right.", markup=False)
+    earned, points = sum(entry.earned for entry in found), sum(entry.points for entry in found)
+    console.print(f"{earned:g} of {points:g} points before the hidden checks, as saved in the notebooks.", style="bold")
+    raise typer.Exit(0 if earned == points else 1)
+
+
+@app.command(epilog="Example: [bold]python -m grader doctor[/bold]")
+def doctor() -> None:
+    """Try what the course needs on this machine, and say what is missing.
+
+    Exit code 0: all that is needed works. 1: something is broken.
+    """
+    with sentences():
+        from grader.doctor import examine
+
+        with console.status("trying"):
+            found = examine()
+    signs = {"fine": ("✓", "green"), "missing": ("·", "yellow"), "broken": ("✗", "red")}
+    for entry in found:
+        sign, style = signs[entry.state]
+        console.print(f"{sign} {entry.what}: {entry.text}", style=style, markup=False)
+    broken = [entry.what for entry in found if entry.state == "broken"]
+    console.print(
+        f"Broken: {', '.join(broken)}." if broken else "All that is needed works.", style="bold", markup=False
+    )
+    raise typer.Exit(1 if broken else 0)

@@ -11,11 +11,11 @@ import os
 import stat
 import unicodedata
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
+import dateutil.parser
 from nbformat import NotebookNode
-from nbgrader.utils import parse_utc
 
 from grader.assignment import Assignment
 from grader.matching import find_assignment
@@ -183,10 +183,10 @@ def _handed_in(path: Path, folder: Path) -> datetime | None:
         file = here / TIMESTAMP
         if file.is_file() and not file.is_symlink():
             try:
-                moment: datetime = parse_utc(file.read_text(encoding="utf-8")[:100].strip())
-                return moment
-            except Exception:
+                moment = dateutil.parser.parse(file.read_text(encoding="utf-8")[:100].strip())
+            except (OSError, ValueError, OverflowError):
                 return None
+            return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
         if here == folder:
             return None
         here = here.parent

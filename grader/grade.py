@@ -165,6 +165,7 @@ class ClassRun:
             return None
         student, slug = submission.student, submission.slug
         self.work.save_notebook("submitted", student, slug, repaired.notebook)
+        self.work.save_timestamp(student, slug, submission.handed_in)
         armed = self.book.with_checks(repaired.notebook, slug, student)
         env = {"COURSE_SEED": self.seed, "NBGRADER_EXECUTION": "autograde", CLASS: self.work.mark}
         job = Job(student, slug, armed, self.kit, self.options.limits, env)

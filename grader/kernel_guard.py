@@ -72,7 +72,9 @@ def _colab() -> None:
 def guard() -> None:
     """Look at everything that a verdict depends on, and leave a sealed record."""
     problems: list[str] = []
-    for look in (_shell_hooks, _builtins, _modules, *([_fresh_canary] if JOB["last"] else [])):
+    for look in (_shell_hooks, _builtins, _modules, _canary, *([_fresh_canary] if JOB["last"] else [])):
+        if problems and look in (_canary, _fresh_canary):
+            continue  # what is wrong is known; a canary among replaced builtins says nothing more
         try:
             problems += look()
         except Exception as error:
@@ -144,8 +146,11 @@ def _modules() -> Iterator[str]:
         changed = sorted(label for label in known.keys() | mine.keys() if known.get(label) != mine.get(label))
         if changed:
             yield f"{said} were changed: {', '.join(changed[:5])}."
-        elif name == CHECKS:
-            yield from module.canary()
+
+
+def _canary() -> list[str]:
+    """What must fail still fails, as the checks see it; they are known to be the course's own by now."""
+    return sys.modules[CHECKS].canary() if CHECKS in sys.modules else []  # type: ignore[attr-defined, no-any-return]
 
 
 def _fresh_canary() -> Iterator[str]:

@@ -38,7 +38,13 @@ def read_cells(data: bytes) -> tuple[NotebookNode, list[str]]:
     if not kept:
         raise Unreadable("it is a notebook without any cell")
     if len(kept) < len(cells):
-        notes.append(f"{len(cells) - len(kept)} things in the file were no cells; they were left out.")
+        count = len(cells) - len(kept)
+        what = (
+            "1 thing in the file was no cell; it was"
+            if count == 1
+            else f"{count} things in the file were no cells; they were"
+        )
+        notes.append(f"{what} left out.")
     return NotebookNode({"nbformat": FORMAT, "nbformat_minor": 5, "metadata": NotebookNode(), "cells": kept}), notes
 
 

@@ -21,6 +21,7 @@ import secrets
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,14 @@ class Work:
 
     def save_notebook(self, kind: str, student: str, slug: str, notebook: NotebookNode) -> None:
         self.write(self.notebook_path(kind, student, slug), nbformat.writes(notebook) + "\n")
+
+    def save_timestamp(self, student: str, slug: str, moment: datetime | None) -> None:
+        """Keep the moment of handing in beside the notebook, where stock `nbgrader autograde` looks for it."""
+        path = self.notebook_path("submitted", student, slug).with_name("timestamp.txt")
+        if moment is None:
+            path.unlink(missing_ok=True)
+        else:
+            self.write(path, f"{moment:%Y-%m-%d %H:%M:%S} UTC\n")
 
     def save_record(self, record: Record) -> None:
         self.write(self.record_path(record.student, record.assignment), record.write())

@@ -328,8 +328,11 @@ with checks.task(1, "request tracker", points=2) as check:
 # |---|---|
 # | a line that is no JSON object | skip it |
 # | no `method`: a reply | take its future from the tracker; if there is one, `future.set_result(message)` |
-# | `method` and `id`: the server asks | answer with `send(…)` under the same id: `ping` gets the result `{}`, every other method the error `{"code": -32601, "message": "…"}` |
+# | `method` and `id`: the server asks | answer with `send(…)` under the same id |
 # | `method` and no `id`: a notification | `inbox.put(message)`; it is never answered |
+#
+# The answer to `ping` has the result `{}`. The answer to any other method has the error
+# `{"code": -32601, "message": "…"}`.
 #
 # At the end of the output: `tracker.end("its output has ended")`, so that nobody waits in vain, and
 # `inbox.put(None)`. Then return.
@@ -410,10 +413,14 @@ with checks.task(2, "reader thread", points=3) as check:
             send(tool_call(request_id, tool))
             if tool != stage.hold:
                 reader.wait(future.done, f"reply to {tool}")
-                texts.append(text_of(future.result(0)) if not future.exception(0) else type(future.exception(0)).__name__)
+                texts.append(
+                    text_of(future.result(0)) if not future.exception(0) else type(future.exception(0)).__name__
+                )
         stage.settle()
         send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}})
-        reader.wait(lambda: any(message.get("method", "")[-9:] == "cancelled" for message in stage.received()), "sign of life")
+        reader.wait(
+            lambda: any(message.get("method", "")[-9:] == "cancelled" for message in stage.received()), "sign of life"
+        )
         process.kill()
         reader.wait(lambda: not reader.thread.is_alive(), "return of read at the end of the output")
         if reader.error is not None:
@@ -452,7 +459,7 @@ with checks.task(2, "reader thread", points=3) as check:
         slow, quick, free = data.sample(["open", "find", "drop", "copy", "sort", "join"], 3)
         notes = [{"jsonrpc": "2.0", "method": f"notifications/{word}"} for word in data.sample(["a", "b", "c"], 2)]
         stage = make(quick, hold=slow, release=free, says=[notes[0], "\u00e9", notes[1]], asks=["ping"])
-        why = "a call that takes long kept something else from coming through; the reader only sorts and waits for nothing"
+        why = "a slow call kept something else from coming through; the reader only sorts and waits for nothing"
         texts, found, answers = check.call(conversation, stage, [slow, quick, free], seconds=6, why=why)
         check.equal(texts, [f"{quick} done", f"{free} done"], what="replies", why=why)
         check.equal(found, [*notes, None], what="inbox", why="notifications go to the inbox, in their order, then None")
@@ -483,7 +490,8 @@ with checks.task(2, "reader thread", points=3) as check:
 # `{"tools": [...], "nextCursor": "abc"}`. The next page is asked for with `{"cursor": "abc"}`. The last page has no
 # `nextCursor`. An empty string is a cursor like any other.
 #
-# `work(inbox, request, session)` runs in a thread. It takes messages from `inbox` until `None` comes, then returns. When
+# `work(inbox, request, session)` runs in a thread. It takes messages from `inbox` until `None` comes, then
+# returns. When
 # a message has the method `notifications/tools/list_changed`, set `session.tools = list_all(request)`. Servers like to
 # send that notification in bursts: what waits in the inbox *before* you list is covered by this one list. So 50 notices
 # that wait together lead to one list. A notice that comes while you list leads to one more.
@@ -506,7 +514,8 @@ with checks.task(2, "reader thread", points=3) as check:
 #
 # <details><summary>Hint 3: a sketch</summary>
 #
-# For ever: a batch begins with one `get`; as long as the inbox is not empty, the next `get` joins it. If the batch has a
+# For ever: a batch begins with one `get`; as long as the inbox is not empty, the next `get` joins it. If the batch
+# has a
 # list_changed, list. If it has `None`, return.
 #
 # </details>
@@ -587,7 +596,9 @@ with checks.task(3, "list_changed refresh", points=2) as check:
         old, new, newer = data.sample(["open", "find", "drop", "copy", "sort", "join"], 3)
         stage = Stage(first_pages=[[old]], pages=[[new], [newer]], cursors=[data.choice(["", "x", "0"])], burst=30)
         tools, lists = check.call(refreshed, stage, [CHANGED] * data.randint(2, 50), seconds=5)
-        check.equal(tools, [new, newer], what="tools", why="a notice came while the list was on its way: list once more")
+        check.equal(
+            tools, [new, newer], what="tools", why="a notice came while the list was on its way: list once more"
+        )
         check.equal(lists, 2, what="lists", why="notices that wait together lead to one list, not to one each")
     with check.hidden("nothing changed"):
         stage = Stage(pages=[[old]])
@@ -608,7 +619,8 @@ with checks.task(3, "list_changed refresh", points=2) as check:
 # 1. Take a new id and its future, send the request, wait at most `timeout` seconds.
 # 2. The reply came in time: return its `result`. If it has an `error`, raise `RpcError(code, message)`.
 # 3. It did not: take the id out of the tracker, so that the reply finds nobody if it comes late. Tell the server with
-#    `{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": …}}`; only `initialize` must not be
+#    `{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": …}}`; only `initialize` must
+#    not be
 #    cancelled. Raise `TimeoutError` with a sentence.
 #
 # Example. `request(client, "tools/call", {"name": "search", "arguments": {}}, 0.2)` for a server that is busy: after

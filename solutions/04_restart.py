@@ -46,6 +46,8 @@ for line in sys.stdin:
     print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
 """
 
+WIRE = []  # what happened on the newest stage: calls, replies, starts and ends
+
 
 class ServerDied(Exception):
     """The server is gone, or went away before it replied."""
@@ -67,10 +69,10 @@ class Clock:
 class Child:
     """A real server process with one tool, `create`."""
 
-    def __init__(self, path):
+    def __init__(self, path, number=1):
         command = [sys.executable, "-I", "-S", "-c", SERVER, str(path)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        self.popen, self.ids = subprocess.Popen(command, **pipes), 0
+        self.popen, self.ids, self.number = subprocess.Popen(command, **pipes), 0, number
 
     @property
     def alive(self):
@@ -80,6 +82,7 @@ class Child:
         self.ids += 1
         params = {"name": tool, "arguments": arguments}
         request = {"jsonrpc": "2.0", "id": self.ids, "method": "tools/call", "params": params}
+        WIRE.append(f"→ process {self.number}: {json.dumps(request)}")
         try:
             self.popen.stdin.write(json.dumps(request).encode() + b"\n")
             self.popen.stdin.flush()
@@ -88,10 +91,14 @@ class Child:
             line = b""
         if not line:  # the end of its output: the process is gone
             self.popen.wait()
+            WIRE.append(f"(process {self.number} ended before it replied)")
             raise ServerDied("the server died before it replied")
+        WIRE.append(f"← process {self.number}: {line.decode().strip()}")
         return json.loads(line)["result"]["content"][0]["text"]
 
     def kill(self):
+        if self.alive:
+            WIRE.append(f"(process {self.number} was killed)")
         self.popen.kill()
         self.popen.wait()
 
@@ -125,8 +132,9 @@ class Stage:
     def spawn(self):
         if len(self.children) >= 30:
             raise RuntimeError("that is the thirtieth process: the supervisor starts one after the other")
-        self.children.append(Child(self.path))
+        self.children.append(Child(self.path, len(self.children) + 1))
         self.started_at.append(self.clock.now())
+        WIRE.append(f"(process {len(self.children)} was started at {self.clock.now():g} s)")
         return self.children[-1]
 
     def titles(self):
@@ -134,6 +142,7 @@ class Stage:
         return self.path.read_text().split("\n")[:-1] if self.path.exists() else []
 
     def __enter__(self):
+        WIRE.clear()
         self.real_sleep, here = time.sleep, threading.current_thread()
 
         def sleep(seconds):
@@ -148,7 +157,7 @@ class Stage:
     def __exit__(self, *error):
         time.sleep = self.real_sleep
         for child in self.children:
-            child.kill()
+            child.popen.kill()
             child.close()
         self.folder.cleanup()
 
@@ -558,6 +567,7 @@ with checks.task(4, "a server that keeps dying", points=3) as check:
                 supervisor.tick()
             return stage.started_at, backoff.uptimes, stage.slept
 
+    check.wire(WIRE)
     times = check.call(
         start_times,
         [1, 2, 4],

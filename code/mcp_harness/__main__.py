@@ -3,6 +3,7 @@
     python -m mcp_harness tools  servers.json
     python -m mcp_harness call   servers.json files/search '{"query": "plan"}'
     python -m mcp_harness doctor -- python code/servers/notes.py
+    python -m mcp_harness trace  servers.json files/search '{"query": "plan"}' --figure trace.svg
 
 Exit codes: 0 all is well; 1 a server or a tool failed; 2 the command line or the configuration
 is wrong; 130 Ctrl-C; 143 SIGTERM. In each case nothing that was started is left.
@@ -21,11 +22,13 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, NoReturn, TextIO
 
+from . import lanes
 from .config import ServerConfig, load_config
 from .errors import AmbiguousTool, ArgumentsError, ConfigError, HarnessError, UnknownTool, UsageError
 from .events import ServerStatus
 from .host import Host
 from .namespace import Policy
+from .trace import Recorder
 
 OK, FAILED, MISUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 BARE_NAME = "server"  # what a server given as `-- command` is called
@@ -38,6 +41,8 @@ EXAMPLES = {
     '         python -m mcp_harness call search \'{"query": "plan"}\' -- python code/servers/notes.py',
     "doctor": "example: python -m mcp_harness doctor servers.json\n"
     "         python -m mcp_harness doctor -- python code/servers/notes.py",
+    "trace": 'example: python -m mcp_harness trace servers.json files/search \'{"query": "plan"}\'\n'
+    "         python -m mcp_harness trace --figure trace.svg -- python code/servers/notes.py",
 }
 
 
@@ -77,11 +82,12 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES["tools"],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(required=True, metavar="tools|call|doctor")
+    commands = parser.add_subparsers(required=True, metavar="tools|call|doctor|trace")
     lines: dict[str, tuple[Callable[..., int], str, str, str]] = {
         "tools": (show_tools, "list the tools by server", "[CONFIG.json]", "the file with `mcpServers`"),
         "call": (call_tool, "call one tool", "[CONFIG.json] TOOL [JSON]", "file, tool, and arguments as a JSON object"),
         "doctor": (show_health, "say how each server is, and why", "[CONFIG.json]", "the file with `mcpServers`"),
+        "trace": (show_trace, "show every message on the wire", "[CONFIG.json] [TOOL [JSON]]", "file, and one call"),
     }
     for name, (function, text, metavar, words_help) in lines.items():
         sub = commands.add_parser(
@@ -95,6 +101,10 @@ def make_parser() -> argparse.ArgumentParser:
         sub.add_argument("words", nargs="*", metavar="WORD", help=words_help)
         sub.add_argument("--policy", choices=[p.value for p in Policy], default="prefix", help="for taken names")
         sub.add_argument("--timeout", type=seconds, help="for a call, in seconds (default: the server's call_timeout)")
+        if name == "trace":
+            sub.add_argument("--figure", metavar="FILE", help="draw a lane diagram: .svg or .png (needs matplotlib)")
+            sub.add_argument("--lines", metavar="FILE", help="write the messages, one JSON object a line")
+            sub.add_argument("--secrets", action="store_true", help="show secrets, which are *** otherwise")
         sub.set_defaults(command=function, name=name)
     return parser
 
@@ -172,6 +182,36 @@ def call_tool(configs: list[ServerConfig], options: argparse.Namespace) -> int:
     if result.structured is not None and not result.content:
         show(json.dumps(result.structured))
     return complain(f"the tool {name!r} of {result.server!r} failed (see its text)", FAILED) if result.is_error else OK
+
+
+def show_trace(configs: list[ServerConfig], options: argparse.Namespace) -> int:
+    """Start, list, perhaps call, end; then the whole transcript. Fails if a server or the tool did."""
+    name, arguments = (options.words[0], read_arguments(options.words[1:])) if options.words else (None, {})
+    recorder, code = Recorder(), OK
+    try:
+        with recorder.attach(open_host(configs, options)) as host:
+            status = host.status()
+            if name is not None and host.call(name, arguments, timeout=options.timeout).is_error:
+                code = complain(f"the tool {name!r} failed (see its result)", FAILED)
+            code = report_failures(status) or code
+    finally:  # what went wrong is seen in the transcript
+        show_transcript(recorder, options)
+    return code
+
+
+def show_transcript(recorder: Recorder, options: argparse.Namespace) -> None:
+    """Servers and table on stdout; figure and lines into files, if they were asked for."""
+    show(f"{recorder.servers(options.secrets)}\n\n{recorder.table(options.secrets)}")
+    try:
+        if options.lines:
+            with open(options.lines, "w", encoding="utf-8") as file:
+                file.writelines(json.dumps(line) + "\n" for line in recorder.lines(options.secrets))
+        if options.figure:
+            lanes.draw(recorder.lanes(options.secrets)).savefig(options.figure, dpi=200)
+    except ImportError as error:
+        raise ConfigError(f"--figure needs matplotlib ({error}): pip install matplotlib") from error
+    except (OSError, ValueError) as error:  # ValueError: matplotlib knows no such format
+        raise ConfigError(f"cannot write: {error}") from error
 
 
 def read_arguments(words: list[str]) -> dict[str, Any]:

@@ -50,13 +50,14 @@ class Era(Protocol):
 
     version: str
     server_may_ask: bool  # the server may send requests of its own
+    asks_in_results: bool  # a result may be a question (`input_required`)
     listens: bool  # changes are announced only inside `subscriptions/listen`
 
     def open(self, peer: Peer, deadline: float) -> Message:
         """Do what has to come first. Returns the server's side of it; raises HandshakeError or a ServerError."""
         ...
 
-    def dress(self, params: Message) -> Message | None:
+    def dress(self, params: Message) -> Message:
         """The parameters of a request as this revision wants them."""
         ...
 
@@ -70,7 +71,7 @@ class Initialize:
 
     version = LEGACY[0]
     server_may_ask = True
-    listens = False
+    asks_in_results = listens = False
 
     def hello(self, capabilities: Message) -> Message:
         """The parameters of `initialize`."""
@@ -110,7 +111,7 @@ class Stateless:
     """2026-07-28: no handshake. A request to this process says all that the server has to know."""
 
     server_may_ask = False
-    listens = True
+    asks_in_results = listens = True
 
     def __init__(self, capabilities: Message, version: str = MODERN[0]) -> None:
         self.version = version

@@ -7,6 +7,7 @@
     │   ├── UnknownServer        (also a LookupError)
     │   ├── UnknownTool          (also a LookupError)  .suggestions
     │   ├── AmbiguousTool        (also a LookupError)  .candidates
+    │   ├── HandlerFailed        a handler for the server's questions raised, or answered nonsense
     │   └── HostClosed
     └── ServerError              a server is at fault: .server names it
         ├── SpawnError           no process could be started
@@ -63,6 +64,14 @@ class AmbiguousTool(UsageError, LookupError):
         self.candidates = tuple(candidates)
         choice = ", ".join(map(repr, self.candidates))
         super().__init__(f"tool name {name!r} is ambiguous; nothing was called. Use one of {choice}.")
+
+
+class HandlerFailed(UsageError):
+    """A handler (sampling, elicitation, roots) raised, or gave back something that cannot be sent.
+
+    A call raises it in revision 2026-07-28, where the answer is part of the next request; in
+    2025-11-25 the server is told with an error and decides.
+    """
 
 
 class HostClosed(UsageError):

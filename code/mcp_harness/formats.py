@@ -2,13 +2,13 @@
 
     definitions   the value of `tools` in a request
     calls         what the model wants called, out of a response
-    history       the response itself, as it has to stand in the next request
+    history       the response itself, as it has to stand in the next request; nothing for an empty one
     results       the messages that answer the calls
     reply         a response as the provider would send it: for scripted models and tests
 
-Guarantees: every name is the tool's `model_name`, which all providers take. Every schema has
-the form that all of them take: one that a provider refuses would make it refuse the whole
-request, with all other tools in it. Each call gets exactly one answer, in the order of the calls.
+Guarantees: every name is the tool's `model_name`, which all providers take, and every schema has
+the form that all of them take (definitions.py). Each call gets exactly one answer, in the order
+of the calls.
 
 Sources, read 2026-11: the types of openai 3.57.0, anthropic 2.14.0 and google-genai 3.6.1.
 """
@@ -18,15 +18,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .definitions import Message, about, as_dict, dicts, parameters
+
 if TYPE_CHECKING:
     from .namespace import MergedTool
     from .results import Media, Shown
 
-Message = dict[str, Any]
-
-DESCRIPTION_CHARS = 1024  # some models refuse the request with a longer one
-AT_THE_TOP = ("anyOf", "oneOf", "allOf", "not", "enum")  # refused there by OpenAI or Anthropic, taken below it
-NOT_SENT = (*AT_THE_TOP, "$schema", "$id", "type", "properties")
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
@@ -65,63 +62,9 @@ class Format:
 # --- what all have in common -------------------------------------------------------------
 
 
-def about(tool: "MergedTool") -> str:
-    """The description, cut to what every provider takes."""
-    text = tool.description.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate would break the request
-    return text if len(text) <= DESCRIPTION_CHARS else text[: DESCRIPTION_CHARS - 1] + "…"
-
-
-def parameters(tool: "MergedTool") -> Message:
-    """The inputSchema in the form that every provider takes: an object with properties, no choice at its top.
-
-    A choice there (anyOf and the like) is dropped and the properties of its branches are offered; the
-    server still checks, and its error tells the model. The server's own schema is not changed.
-    """
-    given = tool.definition.get("inputSchema")
-    schema: Message = given if isinstance(given, dict) else {}
-    own = schema.get("properties")
-    properties = dict(own) if isinstance(own, dict) else {}
-    for key in ("allOf", "anyOf", "oneOf"):
-        branches = schema.get(key)
-        for branch in branches if isinstance(branches, list) else ():
-            inner = branch.get("properties") if isinstance(branch, dict) else None
-            for name, part in inner.items() if isinstance(inner, dict) else ():
-                properties.setdefault(name, part)
-    rest = {key: value for key, value in schema.items() if key not in NOT_SENT}
-    whole: Message = {"type": "object", "properties": properties, **rest}
-    return whole if can_be_sent(whole) else {"type": "object", "properties": {}}
-
-
-def can_be_sent(value: Message) -> bool:
-    """False for a lone surrogate or NaN: JSON readers let both in, and no request can carry them."""
-    try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def sendable(messages: list[Message]) -> list[Message]:
-    """The messages, without a lone surrogate that a model may have written: it would break every request to come."""
-    if all(can_be_sent(message) for message in messages):
-        return messages
-    text = json.dumps(messages, ensure_ascii=False).encode("utf-8", "replace")
-    return dicts(json.loads(text))
-
-
 def data_url(media: "Media") -> str:
     """The media as an address that holds it."""
     return f"data:{media.mime};base64,{media.data}"
-
-
-def dicts(value: Any) -> list[Message]:
-    """The objects in a list; nothing for what is no list."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def as_dict(value: Any) -> Message:
-    """The object, or an empty one."""
-    return value if isinstance(value, dict) else {}
 
 
 def joined(texts: Iterable[Any]) -> str:
@@ -176,7 +119,8 @@ def openai_history(response: Message) -> list[Message]:
     """The message with the calls in it, which must stand before their results."""
     message = openai_message(response)
     kept = {key: message[key] for key in ("tool_calls", "refusal") if message.get(key)}
-    return [{"role": "assistant", "content": message.get("content"), **kept}]
+    said = message.get("content")
+    return [{"role": "assistant", "content": said, **kept}] if said or kept else []
 
 
 def openai_results(answers: Sequence[Answer]) -> list[Message]:
@@ -299,7 +243,8 @@ def anthropic_text(response: Message) -> str:
 
 def anthropic_history(response: Message) -> list[Message]:
     """All blocks, thinking included: the next request must repeat them unchanged."""
-    return [{"role": "assistant", "content": response.get("content") or []}]
+    content = dicts(response.get("content"))
+    return [{"role": "assistant", "content": content}] if content else []
 
 
 def anthropic_results(answers: Sequence[Answer]) -> list[Message]:
@@ -366,7 +311,8 @@ def gemini_text(response: Message) -> str:
 
 def gemini_history(response: Message) -> list[Message]:
     """All parts, thoughtSignature included: the next request must repeat them unchanged."""
-    return [{"role": "model", "parts": dicts(gemini_content(response).get("parts"))}]
+    parts = dicts(gemini_content(response).get("parts"))
+    return [{"role": "model", "parts": parts}] if parts else []
 
 
 def gemini_results(answers: Sequence[Answer]) -> list[Message]:

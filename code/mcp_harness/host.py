@@ -28,6 +28,7 @@ from .errors import ArgumentsError, BadReply, ConfigError, HostClosed, RpcError,
 from .events import Dispatcher, Event, ServerStatus
 from .member import Changes, Member
 from .namespace import Collision, MergedTool, Namespace, Policy, changes
+from .session import Tap
 from .tools import ToolResult, read_result
 from .transport import Spawn, kill, shut_down
 from .wire import Message
@@ -60,16 +61,17 @@ class Host:
         max_starting: int = 8,
         wait: bool = True,
     ) -> None:
-        self._configs = list(configs)
-        check_configs(self._configs)
+        self.configs = list(configs)
+        check_configs(self.configs)
         if max_starting < 1:
             raise ConfigError(f"max_starting is {max_starting!r}, but at least one server has to start at a time")
         self.clock = as_clock(clock) if clock is not None else SystemClock()
         self.callbacks = Callbacks(sampling, elicitation, roots)
         self.spawn = spawn
-        self.namespace = Namespace([config.name for config in self._configs], policy)
+        self.tap: Tap | None = None  # a recorder of the wire, see trace.py
+        self.namespace = Namespace([config.name for config in self.configs], policy)
         self.events = Dispatcher(on_event)
-        self._members = {config.name: Member(config, self) for config in self._configs}
+        self._members = {config.name: Member(config, self) for config in self.configs}
         self._max_starting, self._wait = max_starting, wait
         self._naming = threading.Lock()  # guards the namespace
         self._due = threading.Condition()  # notified when a server's state has changed, and on close
@@ -143,17 +145,18 @@ class Host:
             self._enforce_policy()
 
     def _supervise(self) -> None:
-        """Sleep until a restart is due, start it in a thread of its own, and so on until close."""
+        """Sleep until a restart or a listing is due, let a thread of its own do it, and so on until close."""
         while True:
             with self._due:
                 if self._closed:
                     return
-                times = [member.retry_at for member in self._members.values()]
+                times = [when for member in self._members.values() for when in (member.retry_at, member.poll_at())]
                 due = min((when for when in times if when is not None), default=None)
                 if due is None or due > self.clock.now():
                     self.clock.wait_until(self._due, due)
                     continue
             for member in self._members.values():
+                member.poll()
                 if member.take_due() and not self.run(member.retry, f"mcp-restart-{member.name}"):
                     member.retry()
 
@@ -173,7 +176,7 @@ class Host:
         """Call a tool by its canonical name; `timeout` in seconds replaces the server's call_timeout.
 
         A tool's own failure is a ToolResult with `is_error`. Raises UnknownTool, AmbiguousTool,
-        ArgumentsError, RpcError, BadReply, RequestTimeout, ServerDied, HostClosed. Never sent twice.
+        ArgumentsError, HandlerFailed, RpcError, BadReply, RequestTimeout, ServerDied, HostClosed. Never sent twice.
         """
         self._check_open()
         if arguments is not None and not isinstance(arguments, Mapping):
@@ -185,7 +188,7 @@ class Host:
         session = member.ready_session()
         params = {"name": tool.local_name, "arguments": dict(arguments or {})}
         try:
-            raw = session.request("tools/call", params, deadline)
+            raw = session.call("tools/call", params, deadline)
         except RpcError as error:
             if error.code in (wire.INVALID_PARAMS, wire.METHOD_NOT_FOUND) and self._is_gone(tool, deadline):
                 raise self._gone(tool) from error
@@ -248,6 +251,11 @@ class Host:
         """
         member = self._member(server)
         member.wait_ready(member.config.start_timeout if timeout is None else min(timeout, LONGEST_TIMEOUT))
+
+    @property
+    def is_open(self) -> bool:
+        """True from the moment it is entered, also after it was closed."""
+        return self._open
 
     def _member(self, server: str) -> Member:
         self._check_open()

@@ -2,7 +2,8 @@
 
 Guarantees: a server is ready only after its tools are listed. An exit that nobody asked for
 leads to the next start as restart.py says, or to "failed". No process is started after close.
-Refreshes are coalesced: one runs, at most one more waits.
+Refreshes are coalesced (refreshing.py). Which revision the process speaks is found out at each
+start (probe.py); one that dies of the question is started once more and not asked.
 
 What it leaves out: the other servers, and names. The host owns those and gives in `Home` what
 a member needs of it.
@@ -22,11 +23,14 @@ from . import probe, wire
 from .callbacks import Callbacks
 from .clock import Clock
 from .config import ServerConfig
+from .eras import Era, Initialize
 from .errors import HandshakeError, HarnessError, HostClosed, RequestTimeout, ServerDied, SpawnError
 from .events import ServerStatus
 from .pending import Failure
+from .probe import DiedOnProbe
+from .refreshing import Coalescing, Freshness
 from .restart import Backoff
-from .session import Session
+from .session import Session, Tap
 from .tools import SetAside, read_tools
 from .transport import LAST_GRACE, Spawn, show_command, shut_down, space_hints, still_running
 from .wire import Message
@@ -44,6 +48,7 @@ class Home(Protocol):
     clock: Clock
     callbacks: Callbacks
     spawn: Spawn
+    tap: Tap | None
 
     def tell(self, kind: str, server: str, data: dict[str, Any]) -> None: ...
 
@@ -72,7 +77,8 @@ class Member:
         self._sessions: list[Session] = []  # also old ones whose process is still ending
         self._backoff = Backoff()
         self._closed = self._was_ready = self._noise_told = False
-        self._refresh_runs = self._refresh_again = self._list_dirty = False
+        self._list_dirty = False
+        self._refreshes, self._freshness = Coalescing(), Freshness()
         self._ready_at = 0.0
         self._generation = self._restarts = self._noise = self._late = 0
         self._set_aside: set[SetAside] = set()
@@ -83,8 +89,15 @@ class Member:
         """Spawn, open, list. Returns the changed tools; raises SpawnError, HandshakeError, HostClosed."""
         session: Session | None = None
         try:
-            session = self._spawn()
-            tools = self._open(session)
+            session = self._spawn(probe.choose(self.config.era, self._home.callbacks.capabilities))
+            deadline = time.monotonic() + self.config.start_timeout  # from its own spawn
+            try:
+                tools = self._open(session, deadline)
+            except DiedOnProbe:
+                if self._closed or self.session is not session:
+                    raise
+                session = self._spawn(Initialize())  # the old way; this start is no failure and no restart
+                tools = self._open(session, deadline)
             return self._become_ready(session, tools)
         except Exception as error:
             failure = self._start_error(error, session)
@@ -93,16 +106,16 @@ class Member:
                 shut_down([session.transport])
             raise failure from error
 
-    def _spawn(self) -> Session:
+    def _spawn(self, era: Era) -> Session:
         if self.config.problem:
             raise SpawnError(self.name, f"server {self.name!r} was not started: {self.config.problem}")
-        era = probe.choose(self.config.era, self._home.callbacks.capabilities)
         still_running([old.transport for old in self._sessions], LAST_GRACE)  # two at once would fight for their files
         with self._spawning:
             if self._closed:
                 raise HostClosed(f"the host was closed before server {self.name!r} was started")
             self._generation += 1
-            session = Session(self.config, era, self._home.callbacks, self, self._home.spawn, self._generation)
+            home = self._home
+            session = Session(self.config, era, home.callbacks, self, home.spawn, self._generation, home.tap)
             with self.changed:
                 self.session = session
                 self.error = None
@@ -110,10 +123,9 @@ class Member:
         session.transport.start()
         return session
 
-    def _open(self, session: Session) -> list[Message]:
+    def _open(self, session: Session, deadline: float) -> list[Message]:
         if self._closed:
             raise HostClosed(f"the host was closed while server {self.name!r} was being started")
-        deadline = time.monotonic() + self.config.start_timeout
         session.open(deadline)
         self._list_dirty = False
         return self._list(session, deadline)
@@ -265,10 +277,15 @@ class Member:
                 return self._home.install(self.name, tools)
         finally:
             self._refreshing.release()
+            self._home.wake()  # the next listing may be due at another time
 
     def _list(self, session: Session, deadline: float) -> list[Message]:
         remarks: list[str] = []
-        tools, aside = read_tools(session.list_tools(deadline, remarks.append))
+        began = self._home.clock.now()
+        session.listen(deadline)
+        listing = session.list_tools(deadline, remarks.append)
+        self._freshness.listed(began, listing.ttl)
+        tools, aside = read_tools(listing.tools)
         for one in aside:
             if one not in self._set_aside:
                 self._set_aside.add(one)
@@ -276,6 +293,20 @@ class Member:
         for remark in remarks:
             self._tell("notice", message=remark)
         return tools
+
+    def poll_at(self) -> float | None:
+        """When to list again although no change was announced (revision 2026-07-28); None where that is not needed."""
+        session = self.session
+        if self.state != "ready" or session is None:
+            return None
+        return self._freshness.stale_at(session.announces, session.hears_changes)
+
+    def poll(self) -> None:
+        """List again if that is due, and ask again for a stream that was ended. Does not wait."""
+        when, now, session = self.poll_at(), self._home.clock.now(), self.session
+        if when is not None and when <= now and session is not None:
+            self._freshness.polled(now)
+            self.on_list_changed(session)
 
     def _refresh_all(self) -> None:
         """Refresh until no change was announced meanwhile: one runs, at most one more waits."""
@@ -285,12 +316,10 @@ class Member:
             except (ServerDied, HostClosed):
                 pass  # the next start lists the tools anyway
             except Exception as error:
-                self._tell("notice", message=f"its tools changed, but could not be listed again: {error}")
+                self._tell("notice", message=f"its tools could not be listed again: {error}")
             with self.changed:
-                if not self._refresh_again or self._closed:
-                    self._refresh_runs = False
+                if self._closed or not self._refreshes.more():
                     return
-                self._refresh_again = False
 
     # --- what a session notices: called on its reader thread -----------------------------------
 
@@ -316,13 +345,15 @@ class Member:
             if self.state != "ready":
                 self._list_dirty = True
                 return
-            if self._refresh_runs:
-                self._refresh_again = True
+            if not self._refreshes.wish():
                 return
-            self._refresh_runs = True
         if not self._home.run(self._refresh_all, f"mcp-refresh-{self.name}"):
-            self._refresh_runs = False
-            self._tell("notice", message="its tools changed, but there was no thread to list them again")
+            self._refreshes.stop()
+            self._tell("notice", message="its tools could not be listed again: there was no thread for it")
+
+    def on_stream_over(self, session: Session) -> None:
+        """No changes will be announced any more: from now on age counts."""
+        self._home.wake()
 
     def on_noise(self, session: Session, noise: wire.Noise) -> None:
         """A line that was no message: counted always, told once."""

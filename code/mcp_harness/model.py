@@ -14,6 +14,7 @@ invented name, broken arguments, a dead server, a refusal are error results that
 call runs only if the user has allowed the tool by name or agrees to this very call. A result is
 capped and marked as untrusted data. The calls of one turn are made one after the other.
 
+    definitions.py a definition in the form that every provider takes
     formats.py     the shapes of OpenAI, Anthropic and Gemini
     results.py     content blocks to text and images, the cap, the mark
     selection.py   k tools for a query, the cost of definitions
@@ -26,8 +27,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
+from .definitions import own_arguments, sendable
 from .errors import HarnessError
-from .formats import ANTHROPIC, FORMATS, GEMINI, OPENAI, RESPONSES, Answer, Format, RawCall, sendable
+from .formats import ANTHROPIC, FORMATS, GEMINI, OPENAI, RESPONSES, Answer, Format, RawCall
 from .namespace import MergedTool
 from .results import RESULT_BYTES, RULES, Shown, cap, mark, new_word, show
 from .selection import Index, estimate_tokens, recall
@@ -128,7 +130,7 @@ def read_call(raw: RawCall, table: Mapping[str, MergedTool]) -> Call:
             return Call(raw, tool, problem=f"The arguments are not JSON ({why}); nothing was called. Write them again.")
     if not isinstance(given, dict):
         return Call(raw, tool, problem="The arguments are no JSON object; nothing was called. Write them again.")
-    return Call(raw, tool, given)
+    return Call(raw, tool, own_arguments(tool, given))
 
 
 def no_number(word: str) -> NoReturn:
@@ -157,7 +159,7 @@ def ask_first(tool: MergedTool, allowed: Collection[str] = ()) -> str | None:
 def question(tool: MergedTool, arguments: Message, why: str) -> str:
     """What to ask the user: server, tool and all arguments, in ASCII so that nothing in them can hide or redraw."""
     asked = json.dumps(arguments, indent=2)
-    return f"Call {tool.local_name!r} of server {tool.server_name!r}? ({why})\n{asked}"
+    return f"Call {tool.local_name!a} of server {tool.server_name!a}? ({why})\n{asked}"
 
 
 # --- one call ----------------------------------------------------------------------------

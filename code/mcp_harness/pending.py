@@ -8,10 +8,11 @@ What it leaves out: timers. The waiting thread brings its own deadline; a reques
 open as long as its process (`subscriptions/listen`) brings none and is never timed out.
 """
 
+import contextlib
 import itertools
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from .wire import Message
@@ -62,9 +63,8 @@ class Slot:
 class Mailbox:
     """Where one caller waits for whichever of several replies comes first."""
 
-    standing = False
-
     def __init__(self) -> None:
+        self.standing = False
         self._queue: queue.SimpleQueue[Message | Failure] = queue.SimpleQueue()
 
     def fill(self, body: Message) -> None:
@@ -94,6 +94,7 @@ class Pending:
         self._ids = itertools.count(1)  # never used again within a session
         self._last = 0
         self._slots: dict[int, Waiter] = {}
+        self._watchers: set[Waiter] = set()
         self._ended: Failure | None = None
 
     def __len__(self) -> int:
@@ -119,13 +120,26 @@ class Pending:
         """True if this id was once given out: its reply is late, not unknown."""
         return 0 < id <= self._last
 
+    @contextlib.contextmanager
+    def watched(self, waiter: Waiter) -> Iterator[None]:
+        """Inside the block the end of the session fails this waiter too, although it has no request."""
+        with self._lock:
+            if self._ended is not None:
+                raise self._ended()
+            self._watchers.add(waiter)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._watchers.discard(waiter)
+
     def end(self, failure: Failure) -> None:
         """Fail every waiter, and every request to come. Only the first end counts."""
         with self._lock:
             if self._ended is not None:
                 return
             self._ended = failure
-            slots = list(self._slots.values())
+            slots = [*self._slots.values(), *self._watchers]
             self._slots.clear()
         for slot in slots:
             slot.fail(failure)

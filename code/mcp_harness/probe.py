@@ -30,7 +30,11 @@ PROBE_SHARE = 0.5  # of what start_timeout leaves: a silent old server needs the
 
 
 class DiedOnProbe(ServerDied):
-    """The process ended before it had answered the probe. It may live if it is not asked."""
+    """The process ended before it was known which revision it speaks.
+
+    Some servers end at any first message but `initialize`, with or without an error: it may live
+    if it is not probed.
+    """
 
 
 @dataclass(frozen=True)
@@ -49,26 +53,29 @@ class Probe:
 
     version = eras.MODERN[0]
     server_may_ask = True  # a server that asks at this point is of the old kind, and must be answered
-    listens = False
+    asks_in_results = listens = False
 
     def __init__(self, timeout: float = PROBE_TIMEOUT) -> None:
         self._timeout = timeout
         self._answers = Mailbox()
-        self._answered = False
+        self._answered = False  # the probe
+        self._settled = False  # which revision it is
 
     def open(self, peer: Peer, deadline: float) -> Message:
         """Find out, and open the session as that revision demands. Raises DiedOnProbe and what `Era.open` raises."""
         try:
-            return self._find_out(peer, deadline)
+            hello = self._find_out(peer, deadline)
+            self._answers.standing = True  # an answer that still comes is heard by nobody
+            return hello
         except ServerDied as error:
-            if self._answered:
+            if self._settled:
                 raise
             raise DiedOnProbe(error.server, error.reason, error.retry_in) from error
 
     def _find_out(self, peer: Peer, deadline: float) -> Message:
         now = time.monotonic()
         until = now + min(self._timeout, (deadline - now) * PROBE_SHARE)
-        probe = peer.send("server/discover", Stateless(peer.capabilities).dress({}), self._answers, until)
+        peer.send("server/discover", Stateless(peer.capabilities).dress({}), self._answers, until)
         verdict = OLD
         with contextlib.suppress(BadReply):  # an answer that nobody could read
             body = self._answers.wait(until - time.monotonic())
@@ -93,10 +100,12 @@ class Probe:
 
     def _go_on(self, peer: Peer, verdict: Verdict, deadline: float) -> Message:
         """The server is of the new kind, and from here on nothing leads back."""
+        self._settled = True
         peer.era = modern = Stateless(peer.capabilities, verdict.version or eras.MODERN[0])
         return modern.open(peer, deadline) if verdict.result is None else modern.accept(peer, verdict.result)
 
     def _initialized(self, peer: Peer, old: Initialize, body: Message, deadline: float) -> Message:
+        self._settled = True
         try:
             return old.accept(peer, peer.read(body, "initialize"))
         except RpcError as error:

@@ -7,26 +7,30 @@ waiting caller is told at once and why. Whatever else a server writes is counted
 What it leaves out: starting again. A session lives as long as its process; the next process
 gets a new session, so a reply of the old one can never answer a request of the new one.
 
-Source: revision 2025-11-25, base protocol and tools. What differs by revision is in eras.py.
+Source: base protocol and tools. What differs by revision is in eras.py; how a revision is found
+out, in probe.py; a call that comes back with questions, in rounds.py; listening.py and listing.py
+are about the list of tools.
 """
 
 import contextlib
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
-from . import wire
+from . import listening, rounds, wire
 from .callbacks import Answering, Callbacks
 from .config import ServerConfig
 from .eras import Era
 from .errors import ArgumentsError, BadReply, RequestTimeout, RpcError, ServerDied
+from .listening import Subscription, announces_changes
+from .listing import Listing, list_tools
 from .pending import Failure, Pending, Slot, Waiter
 from .pipes import WriteTimeout
 from .transport import Spawn, Transport
 from .wire import Line, Message
 
-MAX_PAGES = 1000  # of tools/list: more is a server that counts up its cursor for ever
 ANSWER_TIMEOUT = 10.0  # seconds to write a handler's answer: a server that asked should be reading
+DEAF = "it closed its stdin but kept running, so it was ended"
 DEATH_NEWS = 1.0  # seconds after a broken pipe until the reader has found out why
 
 
@@ -37,9 +41,27 @@ class Listener(Protocol):
 
     def on_list_changed(self, session: "Session") -> None: ...
 
+    def on_stream_over(self, session: "Session") -> None: ...
+
     def on_noise(self, session: "Session", noise: wire.Noise) -> None: ...
 
     def on_late_reply(self, session: "Session", id: wire.Id) -> None: ...
+
+
+WriteFrame = Callable[[bytes, float], None]
+PostFrame = Callable[[bytes], bool]
+
+
+class Tap(Protocol):
+    """Who records the wire; each method puts a recorder in front of a function of ours. See trace.py."""
+
+    def hear(self, server: str, generation: int, on_line: Callable[[Line], None]) -> Callable[[Line], None]: ...
+
+    def speak(self, server: str, generation: int, write: WriteFrame) -> WriteFrame: ...
+
+    def post(self, server: str, generation: int, post: PostFrame) -> PostFrame: ...
+
+    def ended(self, server: str, generation: int, reason: str) -> None: ...
 
 
 class Session:
@@ -53,14 +75,22 @@ class Session:
         listener: Listener,
         spawn: Spawn,
         generation: int = 1,
+        tap: Tap | None = None,
     ) -> None:
         self.server, self.era, self.generation = config.name, era, generation
         self.capabilities = callbacks.capabilities
         self.ended: str | None = None
         self._listener = listener
         self._pending = Pending()
-        self._answering = Answering(config.name, callbacks, self._post, self._send_answer)
-        self.transport = Transport(config, self._on_line, self._on_end, spawn)
+        self.announces = self._listed = False
+        self.subscription: Subscription | None = None
+        self.answering = Answering(config.name, callbacks, self._pending, self._post, self._send_answer)
+        self._tap, here = tap, (config.name, generation)
+        on_line = self._on_line if tap is None else tap.hear(*here, self._on_line)
+        self.transport = Transport(config, on_line, self._on_end, spawn)
+        writer = self.transport.writer
+        self._write_frame: WriteFrame = writer.write if tap is None else tap.speak(*here, writer.write)
+        self._post_frame: PostFrame = writer.post if tap is None else tap.post(*here, writer.post)
 
     @property
     def pending(self) -> int:
@@ -71,7 +101,10 @@ class Session:
 
     def open(self, deadline: float) -> Message:
         """Open the session as its revision demands; returns what the server said of itself."""
-        return self.era.open(self, deadline)
+        hello = self.era.open(self, deadline)
+        self.announces = announces_changes(hello)
+        self.listen(deadline)
+        return hello
 
     def request(self, method: str, params: Message | None, deadline: float) -> Message:
         """Send a request and wait for its result until `deadline` (of time.monotonic).
@@ -84,7 +117,7 @@ class Session:
         begun = False
         try:
             frame = self._encode(wire.request(id, method, self.era.dress(params or {})))
-            self.transport.writer.write(frame, deadline)
+            self._write_frame(frame, deadline)
             begun = True
             body = slot.wait(deadline - time.monotonic())
         except WriteTimeout as timeout:
@@ -104,46 +137,46 @@ class Session:
     def send(self, method: str, params: Message, waiter: Waiter, deadline: float) -> int:
         """Send a request without waiting for its reply, which goes to `waiter`. Returns its id."""
         id = self._pending.add(waiter)
-        try:
-            self.transport.writer.write(wire.encode(wire.request(id, method, params)), deadline)
-        except WriteTimeout as timeout:
-            self._pending.take(id)
-            raise self._timed_out(method, None, 0.0, timeout.begun) from None
-        except OSError:  # the waiter will be failed with the reason
-            if not self.transport.done.wait(DEATH_NEWS):
-                self.transport.condemn("it closed its stdin but kept running, so it was ended")
+        self._write_request(id, method, params, deadline)
         return id
 
     def notify(self, method: str, params: Message | None = None) -> None:
         """Send a notification, as soon as the pipe has room."""
         self._post(wire.notification(method, params))
 
-    def list_tools(self, deadline: float, warn: Callable[[str], None]) -> list[Any]:
-        """All pages of tools/list, unchecked. The list ends where `nextCursor` is absent: "" is a cursor too."""
-        tools: list[Any] = []
-        cursors: set[str] = set()
-        params: Message | None = None
-        for _ in range(MAX_PAGES):
-            try:
-                page = self.request("tools/list", params, deadline)
-            except RpcError as error:
-                if error.code == wire.METHOD_NOT_FOUND and not tools:
-                    return []  # a server without tools
-                raise
-            if not isinstance(page.get("tools"), list):
-                raise BadReply(self.server, f"server {self.server!r} answered tools/list without a list of tools")
-            tools += page["tools"]
-            cursor = page.get("nextCursor")
-            if cursor is None:
-                return tools
-            if not isinstance(cursor, str) or cursor in cursors:
-                fault = "came again" if isinstance(cursor, str) else "is no text"
-                warn(f"its tools/list does not end: cursor {cursor!r} {fault}; the pages so far are used")
-                return tools
-            cursors.add(cursor)
-            params = {"cursor": cursor}
-        warn(f"its tools/list has more than {MAX_PAGES} pages; the first {MAX_PAGES} are used")
-        return tools
+    def call(self, method: str, params: Message, deadline: float) -> Message:
+        """A request that the server may give back with questions; returns its complete result."""
+        result = self.request(method, params, deadline)
+        if self.era.asks_in_results and result.get("resultType") == "input_required":
+            return rounds.finish(self, method, params, result, deadline)
+        return result
+
+    def list_tools(self, deadline: float, warn: Callable[[str], None]) -> Listing:
+        """All pages of tools/list, unchecked."""
+        listing = list_tools(self, deadline, warn)
+        self._listed = True
+        return listing
+
+    def listen(self, deadline: float) -> None:
+        """Ask to be told of changes, where the server tells only those who ask; also again, after it has ended that."""
+        old = self.subscription
+        if not (self.announces and self.era.listens) or (old is not None and (old.refused or not old.over)):
+            return
+        if old is not None and old.id is not None:
+            self._pending.take(old.id)
+        self._listed = False
+        self.subscription = stream = Subscription(lambda: self._listener.on_stream_over(self))
+        stream.id = self._pending.add(stream)
+        self._write_request(stream.id, listening.METHOD, self.era.dress(listening.WANTED), deadline)
+
+    @property
+    def hears_changes(self) -> bool:
+        """True if changes will be announced, as far as can be known."""
+        return not self.era.listens or (self.subscription is not None and self.subscription.open)
+
+    def wait_for_end(self, seconds: float) -> None:
+        """Wait, but not beyond the end of the process."""
+        self.transport.done.wait(max(0.0, seconds))
 
     def abandon(self, failure: Failure) -> None:
         """Fail every waiting caller; the session is about to be closed."""
@@ -158,19 +191,29 @@ class Session:
             text = f"server {self.server!r}: the parameters are no JSON: {error}; nothing was sent"
             raise ArgumentsError(text) from error
 
+    def _write_request(self, id: int, method: str, params: Message, deadline: float) -> None:
+        try:
+            self._write_frame(wire.encode(wire.request(id, method, params)), deadline)
+        except WriteTimeout as timeout:
+            self._pending.take(id)
+            raise self._timed_out(method, None, 0.0, timeout.begun) from None
+        except OSError:  # the waiter will be failed with the reason
+            if not self.transport.done.wait(DEATH_NEWS):
+                self.transport.condemn(DEAF)
+
     def _broken_pipe(self, slot: Slot, deadline: float) -> Message | None:
         """The server does not read any more: most likely it is dying, and the slot soon fails with the reason."""
         if slot.wait(min(deadline - time.monotonic(), DEATH_NEWS)) is None:
-            self.transport.condemn("it closed its stdin but kept running, so it was ended")
+            self.transport.condemn(DEAF)
         return slot.wait(min(deadline - time.monotonic(), DEATH_NEWS))
 
     def _post(self, message: Message) -> None:
         with contextlib.suppress(ValueError, TypeError):
-            self.transport.writer.post(wire.encode(message))
+            self._post_frame(wire.encode(message))
 
     def _send_answer(self, message: Message) -> None:
         with contextlib.suppress(OSError, WriteTimeout):
-            self.transport.writer.write(wire.encode(message), time.monotonic() + ANSWER_TIMEOUT)
+            self._write_frame(wire.encode(message), time.monotonic() + ANSWER_TIMEOUT)
 
     # --- what we hear: the reader thread ---------------------------------------------------
 
@@ -187,12 +230,25 @@ class Session:
         elif isinstance(incoming, wire.Noise):
             self._on_noise(incoming)
         elif isinstance(incoming, wire.Request) and self.era.server_may_ask:
-            self._answering.answer(incoming)
+            self.answering.answer(incoming)
         elif isinstance(incoming, wire.Request):
             why = f"a request, which a server must not send in revision {self.era.version}"
             self._on_noise(wire.Noise(why, incoming.method[: wire.PREVIEW_CHARS]))
-        elif isinstance(incoming, wire.Notification) and incoming.method == "notifications/tools/list_changed":
+        elif isinstance(incoming, wire.Notification):
+            self._on_notification(incoming.method, incoming.params)
+
+    def _on_notification(self, method: str, params: Message) -> None:
+        """The tools may have changed; or it is about the stream on which such changes are announced."""
+        stream = self.subscription
+        if method == "notifications/tools/list_changed":
             self._listener.on_list_changed(self)
+        elif stream is None:
+            pass
+        elif method == listening.ACKNOWLEDGED:
+            if stream.acknowledge(params) and self._listed:  # a change between listing and this moment is unheard
+                self._listener.on_list_changed(self)
+        elif method == "notifications/cancelled" and wire.own_id(params.get("requestId")) == stream.id:
+            stream.cancel()
 
     def _on_reply(self, reply: wire.Reply) -> None:
         id = wire.own_id(reply.id)
@@ -215,6 +271,8 @@ class Session:
 
     def _on_end(self, reason: str) -> None:
         self.ended = reason
+        if self._tap is not None and not self.transport.closing:
+            self._tap.ended(self.server, self.generation, reason)
         self._pending.end(self._listener.on_ended(self, reason))
 
     # --- replies to results --------------------------------------------------------------

@@ -58,7 +58,7 @@ class Transport:
         self.pid = self._process.pid
         self._name = config.name
         self.done = threading.Event()  # set when the process is reaped and all pipes are closed
-        self._closing = False
+        self.closing = False
         self._condemned: str | None = None
         self._stderr = bytearray()
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
@@ -101,7 +101,7 @@ class Transport:
 
     def begin_close(self) -> None:
         """Close stdin: the polite request to end."""
-        self._closing = True
+        self.closing = True
         self.writer.close()
 
     def signal(self, number: int) -> None:
@@ -185,7 +185,7 @@ class Transport:
 
     def _finish(self) -> None:
         """After the end of stdout: learn why, say so, and leave nothing of the group alive."""
-        exited = self._wait_exit(EOF_GRACE + TERM_GRACE + KILL_GRACE if self._closing else EXIT_GRACE)
+        exited = self._wait_exit(EOF_GRACE + TERM_GRACE + KILL_GRACE if self.closing else EXIT_GRACE)
         self._on_end(self._reason(exited))
         if not exited:
             self.signal(signal.SIGTERM)

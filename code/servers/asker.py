@@ -3,7 +3,7 @@
 Revision 2025-11-25: it sends a request of its own while the call is in flight, and the tool
 waits for the client's reply. Its ids begin at 1, as the client's do. Each message is served
 in a thread of its own; with `--careless` there is one thread, and a tool that waits takes
-the next line for its reply, whatever it is. Such servers exist.
+the next line for its reply, whatever it is.
 
 Revision 2026-07-28 (`--era`): it sends no request. The call comes back with `input_required`,
 and the client calls again with the answers. The server keeps nothing meanwhile: what it

@@ -8,6 +8,7 @@ No mode sleeps. Where a moment matters the server waits at its gate (`--gate`, a
 opens and closes the other end: so a test knows that the server is there, and the server goes on when
 the test says so. `--record` names a file that gets each received line, and each signal.
 `--starts` names a file that counts the starts of this server: a restarted one knows that it is the second.
+`--era 2026-07-28` speaks the newer revision in the same modes, as far as they make sense there.
 """
 
 import argparse
@@ -27,8 +28,12 @@ from typing import Any, NoReturn
 Message = dict[str, Any]
 Handler = Callable[[Message], Message | None]  # the request → its result, or None: no reply is due, or not yet
 
-PARSE_ERROR, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32601, -32602
+PARSE_ERROR, METHOD_NOT_FOUND, INVALID_PARAMS, UNSUPPORTED_VERSION = -32700, -32601, -32602, -32022
 KNOWN_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+MODERN = "2026-07-28"
+META = "io.modelcontextprotocol/"
+OPENING = {"2025-11-25": "initialize", MODERN: "server/discover"}  # the method that the client begins with
+KEPT = ("server/discover", "tools/list")  # whose results say for how long they are fresh
 
 options = argparse.Namespace()
 start_number = 1  # 2 for the first restart; counted only with --starts
@@ -38,7 +43,7 @@ start_number = 1  # 2 for the first restart; counted only with --starts
 
 
 class Refusal(Exception):
-    """A handler raises it to answer with a JSON-RPC error: code, message."""
+    """A handler raises it to answer with a JSON-RPC error: code, message, perhaps data."""
 
 
 received: list[Message] = []  # all that the client wrote, in order
@@ -94,6 +99,9 @@ def send(*messages: Any) -> None:
 
 def reply(request: Message, result: Message) -> Message:
     """The reply to one request."""
+    if options.era == MODERN and isinstance(result, dict):
+        fresh = {"ttlMs": options.ttl, "cacheScope": "public"} if request["method"] in KEPT else {}
+        result = {"resultType": "complete", **fresh, **result}
     return {"jsonrpc": "2.0", "id": request["id"], "result": result}
 
 
@@ -126,12 +134,14 @@ def answer(message: Message) -> None:
             handler(message)
         return
     try:
+        if options.era == MODERN:
+            check_meta(message)
         if handler is None:
             raise Refusal(METHOD_NOT_FOUND, f"Method not found: {method}")
         result = handler(message)
     except Refusal as refusal:
-        code, text = refusal.args
-        send({"jsonrpc": "2.0", "id": message["id"], "error": {"code": code, "message": text}})
+        error = dict(zip(("code", "message", "data"), refusal.args, strict=False))
+        send({"jsonrpc": "2.0", "id": message["id"], "error": error})
     else:
         if result is not None:
             send(reply(message, result))
@@ -182,6 +192,53 @@ def text(value: str, **more: Any) -> Message:
 def arguments(request: Message) -> Message:
     """The arguments of a `tools/call`."""
     return request["params"].get("arguments") or {}
+
+
+# --- The same in revision 2026-07-28 ---------------------------------------------------
+
+
+def become_modern() -> None:
+    """Other methods; `initialize` stays and is refused by `check_meta`."""
+    METHODS.update({"server/discover": discover, "subscriptions/listen": listen})
+    del METHODS["ping"]
+
+
+def check_meta(request: Message) -> None:
+    """Each request says what the handshake used to say; `initialize` is refused as SDK servers do it."""
+    meta = request.get("params", {}).get("_meta", {})
+    asked = meta.get(META + "protocolVersion")
+    if request["method"] == "initialize" or (asked is not None and asked != MODERN):
+        data = {"supported": [MODERN], "requested": asked or request["params"].get("protocolVersion")}
+        raise Refusal(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+    if asked is None or META + "clientCapabilities" not in meta:
+        raise Refusal(INVALID_PARAMS, "Missing _meta key")
+
+
+def discover(request: Message) -> Message:
+    """What this server can do."""
+    info = {META + "serverInfo": {"name": "faulty", "version": "1.0.0"}}
+    return {"supportedVersions": [MODERN], "capabilities": {"tools": {"listChanged": True}}, "_meta": info}
+
+
+def listen(request: Message) -> None:
+    """Acknowledge the stream; what is announced from now on carries its id."""
+    LIST_CHANGED["params"] = {"_meta": {META + "subscriptionId": request["id"]}}
+    send(notification("notifications/subscriptions/acknowledged", **LIST_CHANGED["params"], **wanted(request)))
+
+
+def wanted(request: Message) -> Message:
+    """What a listen request asks for."""
+    return {"notifications": request["params"].get("notifications", {})}
+
+
+def give_back(request: Message, method: str, params: Message) -> Message:
+    """A question to the client: the call comes back with it, and the client calls again with the answer."""
+    given = request["params"]
+    if "inputResponses" in given:
+        return {"result": given["inputResponses"]["question"]}
+    question = {"question": {"method": method, "params": params}}
+    send(reply(request, {"resultType": "input_required", "inputRequests": question, "requestState": "s"}))
+    return {}
 
 
 METHODS: dict[str, Handler] = {
@@ -236,9 +293,12 @@ def replay(request: Message) -> Message:
     return text("replayed")
 
 
-def ask_client(request: Message) -> Message:
+def ask_client(request: Message) -> Message | None:
     """Send the client one request and return what it answers."""
     given = arguments(request)
+    if options.era == MODERN:
+        answer = give_back(request, given["method"], given.get("params", {}))
+        return text(json.dumps(answer)) if answer else None
     return text(json.dumps(ask(given["method"], given.get("params", {}), given.get("id"))))
 
 
@@ -317,7 +377,7 @@ def exits_at_once() -> None:
 
 @mode
 def exits_in_handshake() -> None:
-    """Exits when `initialize` has arrived."""
+    """Exits when the first message has arrived."""
     read()
     end()
 
@@ -331,7 +391,7 @@ def silent() -> None:
 
 @mode
 def slow_start() -> None:
-    """Answers `initialize` only when its gate has been opened, like a server that is still being downloaded."""
+    """Answers the first message only when its gate has been opened, like a server that is still being downloaded."""
     message = read()
     wait_at_gate()
     if message:
@@ -341,18 +401,18 @@ def slow_start() -> None:
 
 @mode
 def refuses_initialize() -> None:
-    """Answers `initialize` with a JSON-RPC error."""
+    """Answers `initialize`, or `server/discover`, with a JSON-RPC error."""
 
     def refuse(request: Message) -> Message:
         raise Refusal(INVALID_PARAMS, options.text)
 
-    serve({"initialize": refuse})
+    serve({OPENING[options.era]: refuse})
 
 
 @mode
 def odd_initialize() -> None:
-    """Answers `initialize` with --text, a piece of JSON: another revision, or no result at all."""
-    serve({"initialize": lambda request: send(reply(request, json.loads(options.text)))})
+    """Answers `initialize` (`server/discover`) with --text, a piece of JSON: another revision, or no result at all."""
+    serve({OPENING[options.era]: lambda request: send(reply(request, json.loads(options.text)))})
 
 
 @mode
@@ -367,6 +427,81 @@ def talks_before_initialize() -> None:
         return initialize(request)
 
     serve({"initialize": chatter})
+
+
+@mode
+def scripted() -> None:
+    """Answers as --text says, JSON: method → a list of answers, used one after the other, the last one for the rest.
+
+    An answer is a piece of a reply ({"result": …} or {"error": …}), a list of whole messages ("$id" is the id of the
+    request), or a word: "usual" (what mode `good` does), "silence", "exit", "gate" (wait there, then as usual).
+    """
+    for method, answers in json.loads(options.text).items():
+        METHODS[method] = play(answers, METHODS.get(method))
+    serve()
+
+
+def play(answers: list[Any], usual: Handler | None) -> Handler:
+    """A handler that gives one answer after the other."""
+    left = [*answers]
+
+    def handle(request: Message) -> Message | None:
+        step = left.pop(0) if len(left) > 1 else left[0]
+        if step == "exit":
+            end()
+        if step == "gate":
+            wait_at_gate()
+        if step in ("usual", "gate"):
+            if usual is None:
+                raise Refusal(METHOD_NOT_FOUND, f"Method not found: {request['method']}")
+            return usual(request)
+        if isinstance(step, list):
+            send(*json.loads(json.dumps(step).replace('"$id"', json.dumps(request.get("id")))))
+        elif isinstance(step, dict):
+            send({"jsonrpc": "2.0", "id": request["id"], **step})
+        return None
+
+    return handle
+
+
+@mode
+def expects_initialize() -> None:
+    """Ends, after an error, when the first message is anything but `initialize`, as some servers do."""
+    message = read()
+    if message and message.get("method") != "initialize":
+        send({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32600, "message": "initialize first"}})
+        end()
+    answer(message or {})
+    serve()
+
+
+@mode
+def changes_its_revision() -> None:
+    """The second start speaks 2026-07-28, as after an update. Needs --starts."""
+    if start_number > 1:
+        options.era = MODERN
+        become_modern()
+    serve()
+
+
+@mode
+def ends_its_stream() -> None:
+    """The tool `end_stream` ends the stream of changes as --how says: result, cancelled, both."""
+    streams: list[Any] = []
+
+    def listen_and_remember(request: Message) -> None:
+        streams.append(request)
+        listen(request)
+
+    def end_stream(request: Message) -> Message:
+        stream = streams[-1]
+        if options.how in ("cancelled", "both"):
+            send(notification("notifications/cancelled", requestId=stream["id"]))
+        if options.how in ("result", "both"):
+            send(reply(stream, {"_meta": {META + "subscriptionId": stream["id"]}}))
+        return text(str(len(streams)))
+
+    serve({"subscriptions/listen": listen_and_remember}, {"end_stream": end_stream})
 
 
 # --- Modes: the bytes ------------------------------------------------------------------
@@ -718,6 +853,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="A server that misbehaves on purpose.")
     parser.add_argument("mode", nargs="?", choices=MODES, metavar="MODE", help="see --list")
     parser.add_argument("--list", action="store_true", help="print the modes and end")
+    parser.add_argument("--era", choices=OPENING, default="2025-11-25", help="protocol revision")
+    parser.add_argument("--ttl", type=int, default=0, help="the ttlMs of the list of tools")
     parser.add_argument("--how", help="a variant of the mode")
     parser.add_argument("--count", type=int, default=1, help="how many, where the mode counts something")
     parser.add_argument("--text", default="I give up", help="the last words, or what the mode sends")
@@ -731,10 +868,12 @@ def main() -> None:
     options = parser.parse_args()
     if options.list:
         for name, function in MODES.items():
-            print(f"{name:<24} {inspect.getdoc(function)}")
+            print(f"{name:<24} {(inspect.getdoc(function) or '').partition(chr(10))[0]}")
         return
     if options.mode is None:
         parser.error("which MODE? --list prints them")
+    if options.era == MODERN:
+        become_modern()
     if options.record:
         signal.signal(signal.SIGINT, record_signal)
         signal.signal(signal.SIGTERM, record_signal)

@@ -2,7 +2,9 @@
 
 There is no handshake: `initialize` and `ping` are gone, and each request carries in
 `_meta` what the handshake used to fix. Each result says what kind it is (`resultType`),
-and a list says how long it may be kept (`ttlMs`, `cacheScope`).
+and a list says how long it may be kept (`ttlMs`, `cacheScope`). A client that wants to
+hear of changes asks with `subscriptions/listen`; that request stands open, and the first
+thing on it is an acknowledgement.
 """
 
 from collections.abc import Callable
@@ -38,12 +40,22 @@ def stateless(server: Server) -> Server:
         if method == "server/discover":
             return result(request, {"supportedVersions": [VERSION], "capabilities": hello["capabilities"],
                                     "_meta": {META + "serverInfo": hello["serverInfo"]}})  # fmt: skip
+        if method == "subscriptions/listen" and hello["capabilities"].get("tools", {}).get("listChanged"):
+            return acknowledged(request)
         reply = server(request)
         if reply is None or "error" in reply:
             return reply
         return result(request, reply["result"])
 
     return serve
+
+
+def acknowledged(request: Message) -> Message:
+    """The stream stands open, for the changes that we announce; ours never come, so nothing follows."""
+    asked = request["params"].get("notifications", {})
+    honoured = {"toolsListChanged": True} if asked.get("toolsListChanged") else {}
+    params = {"_meta": {META + "subscriptionId": request["id"]}, "notifications": honoured}
+    return {"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": params}
 
 
 def result(request: Message, body: Message) -> Message:

@@ -15,7 +15,7 @@ from concurrent.futures import TimeoutError as NotInTime
 
 from main import PROTOCOL_VERSION as VERSION
 from main import text_result
-from steps.step01_namespace import merge
+from steps.step01_namespace import merge as merge
 from steps.step02_subprocess import decode, drain, encode, shut_down, spawn
 
 
@@ -194,12 +194,14 @@ class Connection:
             self._transport.send(message if params is None else message | {"params": params})
             reply = future.result(timeout)
         except NotInTime:
+            reply = None
+        finally:
+            self._tracker.take(request_id)  # a reply that comes from now on is late
+        if reply is None:
             if method != "initialize":  # the only request that must not be cancelled
                 params = {"requestId": request_id, "reason": "no reply in time"}
                 self.notify("notifications/cancelled", params)
-            raise RequestTimeout(f"gave no reply to {method} within {timeout:g} s") from None
-        finally:
-            self._tracker.take(request_id)  # a reply that comes now is late
+            raise RequestTimeout(f"gave no reply to {method} within {timeout:g} s")
         if "result" not in reply:
             error = reply.get("error") or {}
             raise RpcError(error.get("code"), error.get("message"))

@@ -20,7 +20,7 @@ def declared(handlers):
 
 
 def answer(server, request, handlers):
-    """The reply to a request of a server. Whatever happens, there is one."""
+    """The reply to a request of a server: a result, or an error that says why there is none."""
     reply, method = {"jsonrpc": "2.0", "id": request["id"]}, request["method"]
     if method == "ping":
         return reply | {"result": {}}

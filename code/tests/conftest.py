@@ -24,6 +24,7 @@ import pytest
 CODE = Path(__file__).resolve().parents[1]
 FAULTY = CODE / "servers" / "faulty.py"
 FAULT_TABLE = Path(__file__).parent / "faults" / "README.md"
+OLD, NEW = "2025-11-25", "2026-07-28"  # the revisions
 TIME_LIMIT, SLOW_TIME_LIMIT = 30, 90  # seconds for one test; a healthy one needs a tenth of it
 PATIENCE = 10.0  # seconds until a wait for something that must come fails
 
@@ -32,7 +33,14 @@ PATIENCE = 10.0  # seconds until a wait for something that must come fails
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "both_eras: holds in both revisions, and runs in both")
     config.addinivalue_line("markers", "fault(kind): proves the behaviour in one row of faults/README.md")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test marked `both_eras` runs once for each revision of its faulty servers."""
+    if metafunc.definition.get_closest_marker("both_eras"):
+        metafunc.parametrize("faulty", [OLD, NEW], indirect=True, ids=["2025", "2026"])
 
 
 def fault_kinds() -> dict[str, str]:
@@ -57,7 +65,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for outcome in ("passed", "failed", "error", "skipped"):
         for outcome_report in terminalreporter.getreports(outcome):
-            for key, kind in outcome_report.user_properties:
+            for key, kind in getattr(outcome_report, "user_properties", ()):  # a file that cannot be collected has none
                 if key == "fault" and (outcome_report.when == "call" or outcome != "passed"):
                     counts[kind][outcome] += 1
     if not counts:
@@ -234,14 +242,18 @@ def gate(tmp_path: Path) -> Callable[[], Gate]:
 
 
 @pytest.fixture
-def faulty(mark: str) -> Callable[..., Any]:
-    """`faulty("mode", "--option", value, name=…, start_timeout=…)`: the configuration of a faulty server."""
+def faulty(mark: str, request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """`faulty("mode", "--option", value, name=…, start_timeout=…)`: the configuration of a faulty server.
+
+    `era` is what the server speaks and what the client is told; `client_era` what the client is told instead.
+    """
     from mcp_harness import ServerConfig
 
     def configure(mode: str, *arguments: object, name: str = "faulty", **config: Any) -> ServerConfig:
-        config.setdefault("era", "2025-11-25")
+        era = config.pop("era", getattr(request, "param", OLD))
+        config["era"] = config.pop("client_era", era)
         # -I -S: the server needs nothing but the standard library, and starts twice as fast
-        command = ["-I", "-S", str(FAULTY), mode, *map(str, arguments), "--mark", mark]
+        command = ["-I", "-S", str(FAULTY), mode, *map(str, arguments), "--era", era, "--mark", mark]
         return ServerConfig(name, sys.executable, tuple(command), **config)
 
     return configure

@@ -45,6 +45,7 @@ def test_a_ping_is_answered_with_its_own_id_whatever_ids_we_use_ourselves(faulty
 
 @pytest.mark.fault("the server asks the client")
 @pytest.mark.parametrize(("handler", "method", "params", "result"), CALLBACKS)
+@pytest.mark.both_eras
 def test_a_handler_gets_server_and_params_and_its_result_goes_back(faulty, handler, method, params, result):
     seen = []
 
@@ -168,6 +169,7 @@ def test_a_ping_is_answered_while_a_handler_is_busy(faulty):
 
 @pytest.mark.fault("a handler that calls a tool on the same server")
 @pytest.mark.parametrize(("handler", "method", "params", "result"), CALLBACKS)
+@pytest.mark.both_eras
 def test_a_handler_may_call_a_tool_on_the_server_that_asks(faulty, handler, method, params, result):
     def handle(server, given):
         assert host.call("echo", {"text": "from the handler"}, timeout=10).text == "from the handler"
@@ -188,6 +190,7 @@ def test_a_handler_may_refresh_the_server_that_asks(faulty):
 
 
 @pytest.mark.fault("a handler that calls a tool on the same server")
+@pytest.mark.both_eras
 def test_ten_servers_may_ask_at_once_and_every_handler_may_call_back(faulty):
     names = [f"s{number}" for number in range(10)]
     meeting = threading.Barrier(10)
@@ -218,6 +221,7 @@ def test_what_comes_before_the_initialize_result_is_accepted_and_answered(faulty
 
 
 @pytest.mark.fault("the server asks the client")
+@pytest.mark.both_eras
 def test_a_handler_that_never_returns_does_not_hold_up_close(faulty):
     held, entered = threading.Event(), threading.Event()
 

@@ -10,11 +10,11 @@ import sys
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from mcp_harness import BadReply, Host, RpcError, wire
+from mcp_harness import BadReply, HandshakeError, Host, RpcError, carries, masking, probe, rounds, wire
 
 QUICK = settings(deadline=None, max_examples=100, derandomize=True, database=None)
 THROUGH_A_PROCESS = settings(QUICK, max_examples=120, suppress_health_check=[HealthCheck.too_slow])
-NEW_PROCESSES = settings(THROUGH_A_PROCESS, max_examples=25)
+NEW_PROCESSES = settings(THROUGH_A_PROCESS, max_examples=20)
 
 GOOD = b'{"jsonrpc":"2.0","id":1,"result":{"good":true}}\n'
 
@@ -28,6 +28,7 @@ METHODS = [
     "notifications/progress",
     "notifications/cancelled",
     "notifications/message",
+    "notifications/subscriptions/acknowledged",
 ]
 METHODS += ["ping", "roots/list", "sampling/createMessage", "elicitation/create", "tools/list", ""]
 FAR_ID = 10**9  # never given out, so that no made-up reply is by chance the right one
@@ -44,7 +45,9 @@ message_parts = {
     "id": ids,
     "method": st.sampled_from(METHODS) | json_values,
     "params": json_values | st.fixed_dictionaries({"requestId": json_values, "progressToken": json_values}),
-    "result": json_values | st.fixed_dictionaries({"content": json_values, "tools": json_values}),
+    "result": json_values
+    | st.fixed_dictionaries({"content": json_values, "tools": json_values})
+    | st.fixed_dictionaries({"resultType": st.just("input_required"), "inputRequests": json_values}),
     "error": json_values | st.fixed_dictionaries({"code": json_values, "message": json_values}),
 }
 almost_messages = st.fixed_dictionaries({}, optional=message_parts)
@@ -139,11 +142,38 @@ def test_only_our_own_number_in_its_plain_forms_is_our_id(number, other):
         assert wire.own_id(other) is None or (isinstance(other, str) and other == str(int(other)))
 
 
+@QUICK
+@given(almost_messages | json_values)
+@example({"result": {"supportedVersions": [["2026-07-28"]]}})
+@example({"error": {"code": -32022, "data": {"supported": [{}]}}})
+def test_any_answer_to_the_probe_gives_a_verdict_or_a_sentence(body):
+    with contextlib.suppress(HandshakeError):
+        assert probe.judge("s", body if isinstance(body, dict) else {"result": body}).version in (None, "2026-07-28")
+
+
+@QUICK
+@given(st.fixed_dictionaries({}, optional={"inputRequests": json_values, "requestState": json_values}))
+def test_any_question_in_a_result_can_be_read_or_is_refused(result):
+    with contextlib.suppress(BadReply):
+        questions, state = rounds.read_round("s", "tools/call", result)
+        assert questions or state is not None
+
+
+@QUICK
+@given(json_values | almost_messages)
+def test_any_message_can_be_shown_and_masking_changes_nothing_else(value):
+    message = value if isinstance(value, dict) else {"result": value}
+    assert len(carries.carries(message, "tools/call")) <= carries.LONGEST
+    assert masking.Masker(show=True).message(message) == message
+    masking.Masker(["secret"]).message(message)
+
+
 # --- through a real process ----------------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.fault("prints and banners on stdout")
+@pytest.mark.both_eras
 def test_any_bytes_of_a_real_server_leave_the_good_reply_behind_them(faulty, tmp_path):
     path = tmp_path / "bytes"
     handlers = {name: lambda server, params: {} for name in ("sampling", "roots", "elicitation")}
@@ -165,6 +195,7 @@ def test_any_bytes_of_a_real_server_leave_the_good_reply_behind_them(faulty, tmp
 
 @pytest.mark.slow
 @pytest.mark.fault("`isError: true` taken for a protocol error")
+@pytest.mark.both_eras
 def test_any_reply_of_a_real_server_ends_the_call_without_waiting_for_the_deadline(faulty):
     with Host([faulty("good")]) as host:
 
@@ -181,9 +212,13 @@ def test_any_reply_of_a_real_server_ends_the_call_without_waiting_for_the_deadli
 
 @pytest.mark.slow
 @pytest.mark.fault("server exits at once, or after a moment")
+@pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28", "auto"])
 @pytest.mark.parametrize("mode", ["odd-initialize", "odd-tools"])
-def test_any_answer_at_the_start_ends_in_ready_or_failed_with_a_reason(faulty, mode):
+def test_any_answer_at_the_start_ends_in_ready_or_failed_with_a_reason(faulty, mode, era):
+    """In 2026-07-28, and with "auto", it is `server/discover` that is answered with anything."""
     good = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {}}
+    if era != "2025-11-25":
+        good = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {"listChanged": True}}}
     tool = st.fixed_dictionaries({"name": st.text(max_size=5) | json_values, "inputSchema": json_values}) | json_values
     likely = {
         "odd-initialize": st.dictionaries(st.sampled_from(sorted(good)), json_values).map(lambda odd: {**good, **odd}),
@@ -195,7 +230,9 @@ def test_any_answer_at_the_start_ends_in_ready_or_failed_with_a_reason(faulty, m
     @NEW_PROCESSES
     @given(likely[mode] | json_values)
     def start(body):
-        with Host([faulty(mode, "--text", json.dumps(body), restart="never", start_timeout=20)]) as host:
+        spoken = "2025-11-25" if era == "2025-11-25" else "2026-07-28"
+        config = faulty(mode, "--text", json.dumps(body), era=spoken, client_era=era, restart="never", start_timeout=20)
+        with Host([config]) as host:
             status = host.status()["faulty"]
             assert status.state in ("ready", "failed")
             assert (status.state == "ready") == (not status.reason)

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_harness import Host, RpcError, ServerConfig
-from mcp_harness.formats import DESCRIPTION_CHARS, FORMATS, IMAGES, Answer, RawCall, parameters
+from mcp_harness.definitions import DESCRIPTION_CHARS, parameters
+from mcp_harness.formats import FORMATS, IMAGES, Answer, RawCall
 from mcp_harness.model import (
     ANTHROPIC,
     GEMINI,
@@ -138,7 +140,7 @@ ODD_RESPONSES = [{}, {"choices": None}, {"choices": [], "output": 7, "content": 
 def test_a_response_without_calls_is_no_call(form, odd):
     assert form.calls(odd) == []
     assert form.text(odd) == ""
-    assert isinstance(form.history(odd), list)
+    assert form.history(odd) == [], "an empty message in the history would be refused in the next request"
 
 
 def test_gemini_pairs_an_answer_by_name_where_the_call_has_no_id():
@@ -165,6 +167,23 @@ def test_a_schema_keeps_its_nested_choices_and_loses_those_at_its_top():
 
 def test_a_schema_without_properties_gets_empty_ones():
     assert parameters(tool("a", "b", {"type": "object"})) == {"type": "object", "properties": {}}
+
+
+AWKWARD = ["filter[id]", "filter_id_", "$top", "2fa", "a-b", "a.b", "", "ü", "x" * 70, "id"]
+
+
+def test_a_parameter_that_no_provider_takes_gets_a_name_and_the_server_gets_its_own():
+    one = tool("a", "b", {"properties": {name: {"title": name} for name in AWKWARD}, "required": ["$top", "id"]})
+    sent = parameters(one)
+    names = list(sent["properties"])
+    assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", name) for name in names)
+    assert len(set(names)) == len(AWKWARD)
+    assert names[-1] == "id", "a legal name stays"
+    assert [names.index(name) for name in sent["required"]] == [2, 9]
+    call = read_call(
+        RawCall("1", one.model_name, {name: place for place, name in enumerate(names)}), {one.model_name: one}
+    )
+    assert call.arguments == {name: place for place, name in enumerate(AWKWARD)}
 
 
 @pytest.mark.parametrize("bad", ["\ud800", float("nan")])
@@ -392,7 +411,7 @@ def test_a_list_of_names_allows_no_other_name():
 
 
 def test_the_question_shows_everything_in_ascii():
-    asked = question(tool("mail", "send"), {"to": "a\u202eb\x1b[2K", "body": "x" * 3000}, "why")
+    asked = question(tool("mail", "отправить"), {"to": "a\u202eb\x1b[2K", "body": "x" * 3000}, "why")
     assert asked.isascii()
     assert "\x1b" not in asked
     assert "x" * 3000 in asked

@@ -1,4 +1,4 @@
-"""Start and stop 200 times, good servers and failing ones: descriptors, threads and children as before."""
+"""Start and stop 200 times, good servers and failing ones, of both revisions: nothing is left of them."""
 
 import contextlib
 from concurrent.futures import ThreadPoolExecutor
@@ -9,10 +9,19 @@ from mcp_harness import HarnessError, Host, ServerConfig
 KINDS = [("good",), ("exits-at-once",), ("refuses-initialize",), ("banners",), ("odd-tools", "--text", "7")]
 
 
+ERAS = ("2025-11-25", "2026-07-28")
+
+
 def start_and_stop(faulty, number):
-    """Five servers in one host, of every kind, and one call to a good one that is not always there."""
-    names = [f"{mode[0]}-{index}" for index, mode in enumerate(KINDS)]
-    configs = [faulty(*mode, name=name, start_timeout=20) for mode, name in zip(KINDS, names, strict=True)]
+    """Five servers in one host, of every kind, and one call to a good one that is not always there.
+
+    Every other server speaks the newer revision; every third time the client has to find out.
+    """
+    configs = []
+    for index, mode in enumerate(KINDS):
+        era = ERAS[(number + index) % 2]
+        told = "auto" if number % 3 == 0 else era
+        configs.append(faulty(*mode, name=f"{mode[0]}-{index}", start_timeout=20, era=era, client_era=told))
     configs = [*configs[number % 5 :], *configs[: number % 5], ServerConfig("missing", "no-such-command-anywhere")]
     with Host(configs, wait=number % 7 != 0) as host:
         if number % 7 != 0:
@@ -34,6 +43,7 @@ def test_two_hundred_servers_started_and_stopped_leave_nothing(faulty, leaks):
 
 @pytest.mark.slow
 @pytest.mark.fault("start and stop 200 times")
+@pytest.mark.both_eras
 def test_one_server_restarted_many_times_leaves_nothing(faulty, leaks):
     with Host([faulty("good")]) as host:
         host.restart("faulty")

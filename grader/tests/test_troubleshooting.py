@@ -17,6 +17,7 @@ from steps import step01_namespace as step01
 from steps import step02_subprocess as step02
 from steps import step03_reader_thread as step03
 from steps import step04_restart as step04
+from steps import step07_model_loop as step07
 
 from grader.checks import CheckFailed
 
@@ -152,7 +153,8 @@ ANSWERS = """
 import json, os, sys
 for line in sys.stdin:
     message = json.loads(line)
-    version = {"protocolVersion": sys.argv[1], "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    info = {"name": "x", "version": "1"}
+    version = {"protocolVersion": sys.argv[1], "capabilities": {"tools": {}}, "serverInfo": info}
     tools = {"tools": [{"name": "wait", "inputSchema": {"type": "object"}}]}
     result = {"initialize": version, "tools/list": tools}.get(message.get("method"))
     if message.get("method") == "tools/call" and len(sys.argv) > 2:
@@ -208,6 +210,43 @@ def killed_under_supervision(server: str, tool: str, stateful: bool) -> str:
             time.sleep(0.001)
         connections = {server: supervisor}
         return step03.call(step01.merge(connections), connections, tool, {})["content"][0]["text"]
+
+
+NO_DESCRIPTOR_LEFT = """
+import resource, sys
+sys.path.insert(0, sys.argv[1])
+from steps.step03_reader_thread import Connection
+resource.setrlimit(resource.RLIMIT_NOFILE, (40, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+connections = []
+try:
+    while True:
+        connections.append(Connection("notes", [sys.executable, sys.argv[1] + "/servers/notes.py"]).start())
+except OSError as error:
+    print(f"{type(error).__name__}: {error}")
+for connection in connections:
+    connection.close()
+"""
+
+
+def no_descriptor_left() -> str:
+    """Servers are started in a process of its own until its limit is reached."""
+    command = [sys.executable, "-c", NO_DESCRIPTOR_LEFT, str(ROOT / "code")]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60).stdout.strip()
+
+
+def silent_at_the_start() -> None:
+    """A program that reads its input and never answers."""
+    command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    step03.Connection("silent", command).start(0.1)
+
+
+def told_the_model(name: str, arguments: str = "{}") -> str:
+    """What the host of lesson 7 answers to a model's call; the user agrees to nothing."""
+    connected = sessions()
+    table = step07.by_model_name(step01.merge(connected))
+    wanted = {"id": "call_1", "function": {"name": name, "arguments": arguments}}
+    message = step07.answer(wanted, table, connected, (), lambda entry, given: False, 1000, step07.new_word)
+    return message["content"]
 
 
 REPRODUCED = {
@@ -268,6 +307,14 @@ REPRODUCED = {
     ),
     "server 'files' is restarting: 'read' was not called": lambda: killed_under_supervision("files", "read", False),
     "server 'notes' is failed: 'search' was not called": lambda: killed_under_supervision("notes", "search", True),
+    "OSError: [Errno 24] Too many open files": no_descriptor_left,
+    "RequestTimeout: gave no reply to initialize within 0.1 s": lambda: raised(silent_at_the_start),
+    "error: there is no tool 'files/search'; nothing was called": lambda: told_the_model("files/search"),
+    "error: the arguments are not JSON (…": lambda: told_the_model("files__search", '{"query": "pl'),
+    "error: the user did not agree; nothing was called": lambda: told_the_model("github__open_pr"),
+    "UnicodeEncodeError: 'utf-8' codec can't encode character '\\ud83a' in position 0: surrogates not allowed": (
+        lambda: raised("\ud83a".encode)
+    ),
 }
 
 

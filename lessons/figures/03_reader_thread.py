@@ -141,7 +141,9 @@ def states():
     names = ("disconnected", "connecting", "initializing", "ready")
     column = [boxes.Box(name, 0.3, 0.1 + 0.78 * place, 1.5, 0.42, "part") for place, name in enumerate(names)]
     dead = boxes.Box("dead", 3.3, 0.88, 0.9, 1.98, "server")
-    arrows = [boxes.Arrow(a, b, text) for a, b, text in zip(names, names[1:], ("start", "spawned", "listed"), strict=False)]
+    arrows = [
+        boxes.Arrow(a, b, text) for a, b, text in zip(names, names[1:], ("start", "spawned", "listed"), strict=False)
+    ]
     arrows += [boxes.Arrow(name, "dead", "end", "error") for name in names[1:]]
     return boxes.draw(boxes.Picture(3.0, (*column, dead), tuple(arrows)))
 

@@ -31,7 +31,7 @@ def death():
     with Connection("notes", NOTES) as second:
         second.request("tools/call", {"name": "search", "arguments": {"query": "plan"}})
     rows = [*rows_of(first, "notes 1"), lanes.Mark("notes 1", "SIGTERM", "dead")]
-    rows.append(lanes.Mark("host", "end of file: dead"))
+    rows.append(lanes.Mark("host", "EOF: dead"))
     rows += [lanes.Mark("host", f"id {number} fails: {first.reason[-13:]}") for number in failed]
     return lanes.draw(lanes.Lanes(("host", "notes 1", "notes 2"), (*rows, *rows_of(second, "notes 2"))))
 

@@ -20,6 +20,7 @@ ENDS += [
 
 @pytest.mark.fault("server dies in the middle of a call")
 @pytest.mark.parametrize("end", ENDS)
+@pytest.mark.both_eras
 def test_all_pending_calls_fail_at_once_with_the_reason(faulty, events, end):
     config = faulty("dies-mid-call", "--count", 5, *end, "--text", "out of memory", restart="never")
     with Host([config], on_event=events) as host, ThreadPoolExecutor(5) as pool:
@@ -40,6 +41,7 @@ def test_all_pending_calls_fail_at_once_with_the_reason(faulty, events, end):
 
 
 @pytest.mark.fault("server dies in the middle of a call")
+@pytest.mark.both_eras
 def test_a_server_killed_from_outside_while_idle_is_noticed_without_a_call(faulty, events):
     with Host([faulty("good", restart="never")], on_event=events) as host:
         os.kill(host.status()["faulty"].pid, signal.SIGKILL)
@@ -60,6 +62,7 @@ def test_the_calls_to_the_other_servers_go_on(faulty, events):
 
 
 @pytest.mark.fault("server dies in the middle of a call")
+@pytest.mark.both_eras
 def test_a_reply_written_just_before_the_death_still_counts(faulty):
     """The bytes are in the pipe when the process is gone: they are read before the death is declared."""
     with Host([faulty("replies-then-dies", restart="never")]) as host:
@@ -68,6 +71,7 @@ def test_a_reply_written_just_before_the_death_still_counts(faulty):
 
 @pytest.mark.fault("stdout closed, process alive")
 @pytest.mark.parametrize("how", ["stdout", "both"])
+@pytest.mark.both_eras
 def test_a_server_that_closes_its_stdout_is_dead_and_reaped(faulty, events, tmp_path, running, until, how):
     record = tmp_path / "record"
     with Host([faulty("closes-pipes", "--how", how, "--record", record, restart="never")], on_event=events) as host:
@@ -96,6 +100,7 @@ def test_the_next_process_starts_only_when_the_old_one_is_gone(faulty, events, t
 
 
 @pytest.mark.fault("stdout closed, process alive")
+@pytest.mark.both_eras
 def test_a_server_that_closes_its_stdin_is_dead_too_and_does_not_kill_the_host(faulty, events, gate):
     """Writing to it gives EPIPE: for us an exception in a call and not a signal."""
     door = gate()
@@ -123,6 +128,7 @@ def test_a_server_whose_grandchild_holds_its_stdout_is_dead_all_the_same(faulty,
 
 
 @pytest.mark.fault("dies again and again")
+@pytest.mark.both_eras
 def test_the_wait_grows_with_one_notice_at_three_and_one_on_recovery(faulty, events, tmp_path):
     clock, starts = FakeClock(), tmp_path / "starts"
     config = faulty("crash-loop", "--count", 4, "--starts", starts, "--text", "disk full")
@@ -188,6 +194,7 @@ def test_the_wait_starts_again_only_after_sustained_uptime(faulty, events, uptim
     ],
     ids=["others", "none", "from none"],
 )
+@pytest.mark.both_eras
 def test_other_tools_after_a_restart_replace_the_old_ones_and_are_reported(
     faulty, events, tmp_path, lists, added, removed
 ):
@@ -208,6 +215,7 @@ def test_other_tools_after_a_restart_replace_the_old_ones_and_are_reported(
 
 
 @pytest.mark.fault("restarted with other tools, or with none")
+@pytest.mark.both_eras
 def test_a_restarted_server_is_ready_only_when_its_tools_are_listed(faulty, events, gate, tmp_path):
     clock, door = FakeClock(), gate()
     config = faulty("slow-restart", "--gate", door, "--starts", tmp_path / "starts")
@@ -225,6 +233,7 @@ def test_a_restarted_server_is_ready_only_when_its_tools_are_listed(faulty, even
 
 
 @pytest.mark.fault("call while restarting")
+@pytest.mark.both_eras
 def test_a_call_while_restarting_says_so_and_when_and_is_never_replayed(faulty, facts, events):
     clock = FakeClock()
     with Host([faulty("good")], on_event=events, clock=clock) as host:
@@ -255,6 +264,7 @@ def test_a_person_can_restart_at_once_and_the_names_that_changed_come_back(fault
 
 
 @pytest.mark.fault("reply of the old process after a restart")
+@pytest.mark.both_eras
 def test_what_the_old_process_says_after_a_restart_is_dropped(faulty, events, gate, tmp_path):
     """A grandchild out of reach holds the old pipe and answers every id from 0 to 99 while a new call waits."""
     clock, door = FakeClock(), gate()
@@ -274,6 +284,7 @@ def test_what_the_old_process_says_after_a_restart_is_dropped(faulty, events, ga
 
 
 @pytest.mark.fault("close during backoff")
+@pytest.mark.both_eras
 def test_nothing_is_started_after_close(faulty, events, tmp_path):
     clock, starts = FakeClock(), tmp_path / "starts"
     with Host([faulty("good", "--starts", starts)], on_event=events, clock=clock) as host:
@@ -318,6 +329,7 @@ def test_a_process_that_is_being_started_while_the_host_closes_is_ended_too(faul
 
 
 @pytest.mark.fault("close during backoff")
+@pytest.mark.both_eras
 def test_close_during_a_restart_that_is_under_way_leaves_nothing(faulty, events, gate, tmp_path):
     clock, door = FakeClock(), gate()
     config = faulty("slow-restart", "--gate", door, "--starts", tmp_path / "starts")

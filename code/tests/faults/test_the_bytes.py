@@ -13,6 +13,7 @@ AWKWARD_TEXT = 'h\u00e9llo \u2713 \u6f22\u5b57 \U0001f600 \u2028 \u2029 \x85 \x0
 
 @pytest.mark.fault("two messages in one read, one in many, characters cut in half")
 @pytest.mark.parametrize("how", ["bytes", "halves"])
+@pytest.mark.both_eras
 def test_a_message_in_pieces_is_put_together(faulty, how):
     with Host([faulty("odd-frames", "--how", how)]) as host:
         assert host.call("echo", {"text": AWKWARD_TEXT}, timeout=10).text == AWKWARD_TEXT
@@ -21,6 +22,7 @@ def test_a_message_in_pieces_is_put_together(faulty, how):
 
 @pytest.mark.fault("two messages in one read, one in many, characters cut in half")
 @pytest.mark.parametrize("offset", range(4))
+@pytest.mark.both_eras
 def test_a_character_cut_in_half_is_put_together(faulty, offset):
     """Four-byte characters, moved along by the offset: one of the cuts goes through one."""
     text = "a" * offset + "\U0001f600" * 41
@@ -29,6 +31,7 @@ def test_a_character_cut_in_half_is_put_together(faulty, offset):
 
 
 @pytest.mark.fault("two messages in one read, one in many, characters cut in half")
+@pytest.mark.both_eras
 def test_many_messages_in_one_write_all_count(faulty):
     with Host([faulty("out-of-order", "--count", 30)]) as host, ThreadPoolExecutor(30) as pool:
         texts = [f"{number} {AWKWARD_TEXT}" for number in range(30)]
@@ -38,6 +41,7 @@ def test_many_messages_in_one_write_all_count(faulty):
 
 @pytest.mark.fault("two messages in one read, one in many, characters cut in half")
 @pytest.mark.parametrize("character", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e"])
+@pytest.mark.both_eras
 def test_only_the_newline_byte_ends_a_line(faulty, character):
     """These end a line for `str.splitlines`, and may stand as they are inside a JSON string or beside it."""
     raw = json.dumps({"jsonrpc": "2.0", "id": "$id", "result": {"content": [{"type": "text", "text": "|"}]}})
@@ -101,6 +105,7 @@ NOISE = [
 
 @pytest.mark.fault("prints and banners on stdout")
 @pytest.mark.parametrize("line", NOISE, ids=lambda line: line[:40].encode("unicode_escape").decode())
+@pytest.mark.both_eras
 def test_a_line_that_is_no_reply_leaves_the_good_reply_behind_it(faulty, line):
     with Host([faulty("good")]) as host:
         assert host.call("say", {"lines": [line]}, timeout=10).text == "said"
@@ -110,6 +115,7 @@ def test_a_line_that_is_no_reply_leaves_the_good_reply_behind_it(faulty, line):
 
 
 @pytest.mark.fault("prints and banners on stdout")
+@pytest.mark.both_eras
 def test_a_batch_is_noise_since_the_revision_has_none(faulty):
     batch = '[{"jsonrpc": "2.0", "id": $id, "result": {"content": [{"type": "text", "text": "batched"}]}}]'
     with Host([faulty("good")]) as host:
@@ -118,6 +124,7 @@ def test_a_batch_is_noise_since_the_revision_has_none(faulty):
 
 
 @pytest.mark.fault("prints and banners on stdout")
+@pytest.mark.both_eras
 def test_noise_without_end_is_bounded_in_memory_and_events(faulty, events):
     lines = [f"noise {number} " + "x" * 1000 for number in range(3000)]
     with Host([faulty("good")], on_event=events) as host:
@@ -129,6 +136,7 @@ def test_noise_without_end_is_bounded_in_memory_and_events(faulty, events):
 
 @pytest.mark.fault("long lines, lines without an end")
 @pytest.mark.parametrize("size", [65_535, 65_536, 65_537, 1_000_000])
+@pytest.mark.both_eras
 def test_a_line_longer_than_any_buffer_is_one_message(faulty, size):
     with Host([faulty("good")]) as host:
         assert len(host.call("big", {"size": size}, timeout=20).text) == size
@@ -186,6 +194,7 @@ def test_a_result_of_31_megabytes_arrives_whole(faulty):
         b"\xc0\xaf",
     ],
 )
+@pytest.mark.both_eras
 def test_bytes_that_are_not_utf8_are_noise_and_the_next_line_counts(faulty, tmp_path, data):
     (tmp_path / "bytes").write_bytes(data)
     with Host([faulty("good")]) as host:
@@ -204,6 +213,7 @@ def test_text_with_a_lone_surrogate_neither_breaks_the_call_nor_the_client(fault
 
 
 @pytest.mark.fault("CRLF at the end of a line")
+@pytest.mark.both_eras
 def test_carriage_returns_are_accepted(faulty):
     with Host([faulty("odd-frames", "--how", "crlf")]) as host:
         assert host.call("echo", {"text": "a\r\nb"}, timeout=10).text == "a\r\nb"
@@ -223,6 +233,7 @@ def test_a_flood_on_stderr_is_drained_and_only_its_end_is_kept(faulty, memory, h
 
 
 @pytest.mark.fault("stderr flood")
+@pytest.mark.both_eras
 def test_the_last_words_are_kept_even_without_a_newline_at_the_end(faulty):
     with Host([faulty("exits-at-once", "--text", "line 1\nline 2", restart="never")]) as host:
         assert host.status()["faulty"].stderr_tail[-2:] == ("line 1", "line 2")

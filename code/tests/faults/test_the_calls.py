@@ -18,6 +18,7 @@ def reply(result, request_id="$id"):
 
 
 @pytest.mark.fault("reply id comes back as a string")
+@pytest.mark.both_eras
 def test_a_numeric_id_that_comes_back_as_a_string_is_matched(faulty):
     with Host([faulty("good")]) as host:
         for _ in range(3):
@@ -29,6 +30,7 @@ def test_a_numeric_id_that_comes_back_as_a_string_is_matched(faulty):
 @pytest.mark.parametrize(
     "wrong", ['" $id"', '"+$id"', '"$id "', '"0$id"', '"$id_0"', '"$id.0"', "-$id", "true", "null", '""']
 )
+@pytest.mark.both_eras
 def test_an_id_that_only_looks_like_ours_is_not_matched(faulty, wrong):
     with Host([faulty("good")]) as host:
         assert host.call("say", {"lines": [reply("not mine", wrong)]}, timeout=10).text == "said"
@@ -46,6 +48,7 @@ def test_the_reply_of_another_call_is_never_taken(faulty):
 
 @pytest.mark.fault("replies out of order, many calls at once")
 @pytest.mark.parametrize("number", [2, 20, 64])
+@pytest.mark.both_eras
 def test_many_calls_wait_together_and_each_gets_its_own_reply(faulty, number):
     """The server answers none before all have arrived, then the last one first: in a row it would take for ever."""
     with Host([faulty("out-of-order", "--count", number)]) as host, ThreadPoolExecutor(number) as pool:
@@ -55,6 +58,7 @@ def test_many_calls_wait_together_and_each_gets_its_own_reply(faulty, number):
 
 
 @pytest.mark.fault("replies out of order, many calls at once")
+@pytest.mark.both_eras
 def test_a_slow_call_holds_up_neither_its_own_server_nor_another(faulty, gate):
     with (
         Host([faulty("never-answers", name="slow"), faulty("good", name="quick")]) as host,
@@ -69,6 +73,7 @@ def test_a_slow_call_holds_up_neither_its_own_server_nor_another(faulty, gate):
 
 
 @pytest.mark.fault("replies out of order, many calls at once")
+@pytest.mark.both_eras
 def test_a_second_reply_to_the_same_call_is_ignored(faulty, events):
     with Host([faulty("good")], on_event=events) as host:
         assert host.call("say", {"lines": [reply("first"), reply("second")]}, timeout=10).text == "first"
@@ -87,6 +92,7 @@ def test_frames_of_many_threads_do_not_mix(faulty, facts, threads, size):
 
 
 @pytest.mark.fault("late reply after a deadline")
+@pytest.mark.both_eras
 def test_a_late_reply_is_ignored_and_counted_and_the_server_was_told(faulty, facts, events):
     with Host([faulty("late-reply")], on_event=events) as host:
         with pytest.raises(RequestTimeout) as caught:
@@ -106,6 +112,7 @@ def test_a_late_reply_is_ignored_and_counted_and_the_server_was_told(faulty, fac
 
 
 @pytest.mark.fault("late reply after a deadline")
+@pytest.mark.both_eras
 def test_ten_late_replies_are_counted_and_no_call_gets_a_wrong_one(faulty, events):
     with Host([faulty("late-reply")], on_event=events) as host, ThreadPoolExecutor(10) as pool:
         calls = [pool.submit(host.call, "late", {}, timeout=0.3) for _ in range(10)]
@@ -185,6 +192,7 @@ def test_a_server_that_asks_without_reading_the_answers_fills_nothing_up(faulty,
 
 
 @pytest.mark.fault("`isError: true` taken for a protocol error")
+@pytest.mark.both_eras
 def test_an_error_of_the_tool_is_a_result_and_is_not_checked_against_its_schema(faulty):
     with Host([faulty("failing-tool")]) as host:
         result = host.call("fail", {}, timeout=10)
@@ -195,6 +203,7 @@ def test_an_error_of_the_tool_is_a_result_and_is_not_checked_against_its_schema(
 
 
 @pytest.mark.fault("`isError: true` taken for a protocol error")
+@pytest.mark.both_eras
 def test_an_error_of_the_protocol_is_an_exception_with_code_message_and_data(faulty):
     error = '{"jsonrpc": "2.0", "id": $id, "error": {"code": -32602, "message": "no such thing", "data": {"a": 1}}}'
     with Host([faulty("good")]) as host, pytest.raises(RpcError) as caught:
@@ -212,6 +221,7 @@ def test_a_call_may_have_a_deadline_beyond_all_clocks(faulty, timeout):
 
 @pytest.mark.fault("late reply after a deadline")
 @pytest.mark.parametrize("timeout", [0, -1, float("-inf")])
+@pytest.mark.both_eras
 def test_a_deadline_in_the_past_is_a_timeout_and_leaves_nothing_pending(faulty, timeout):
     with Host([faulty("never-answers")]) as host:
         with pytest.raises(RequestTimeout):
@@ -221,6 +231,7 @@ def test_a_deadline_in_the_past_is_a_timeout_and_leaves_nothing_pending(faulty, 
 
 
 @pytest.mark.fault("`isError: true` taken for a protocol error")
+@pytest.mark.both_eras
 def test_a_reply_that_writes_out_every_field_is_a_result(faulty):
     """Some libraries write `"error": null` beside a result; it is no error."""
     line = '{"jsonrpc": "2.0", "id": $id, "error": null, "result": {"content": [{"type": "text", "text": "ok"}]}}'
@@ -233,6 +244,7 @@ ODD_ERRORS = ["null", "{}", "5", '"text"', "[]", '{"code": "x", "message": 7}', 
 
 @pytest.mark.fault("`isError: true` taken for a protocol error")
 @pytest.mark.parametrize("error", ODD_ERRORS)
+@pytest.mark.both_eras
 def test_an_error_without_code_or_message_ends_the_call_all_the_same(faulty, error):
     line = '{"jsonrpc": "2.0", "id": $id, "error": ' + error + "}"
     with Host([faulty("good")]) as host:
@@ -253,6 +265,7 @@ ODD_RESULTS += [{"content": [], "isError": "yes"}, {"content": [], "structuredCo
 
 @pytest.mark.fault("`isError: true` taken for a protocol error")
 @pytest.mark.parametrize("result", ODD_RESULTS, ids=json.dumps)
+@pytest.mark.both_eras
 def test_a_result_of_an_odd_shape_ends_the_call_and_its_text_is_a_string(faulty, result):
     line = '{"jsonrpc": "2.0", "id": $id, "result": ' + json.dumps(result) + "}"
     with Host([faulty("good")]) as host:

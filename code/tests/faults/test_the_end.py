@@ -18,6 +18,7 @@ CODE = Path(__file__).resolve().parents[2]
 
 @pytest.mark.fault("the grandchild survives")
 @pytest.mark.parametrize("how", ["plain", "stubborn", "1", "2"], ids=["plain", "stubborn", "writes out", "writes err"])
+@pytest.mark.both_eras
 def test_the_whole_group_goes_at_close(faulty, how):
     with Host([faulty("leaves-a-grandchild", "--how", how)]) as host:
         assert host.call("echo", {"text": "x"}, timeout=10).text == "x"
@@ -85,6 +86,7 @@ def test_a_server_that_ends_with_its_stdin_gets_no_signal(faulty, tmp_path):
 
 
 @pytest.mark.fault("ignores EOF, ignores SIGTERM")
+@pytest.mark.both_eras
 def test_a_server_that_ignores_eof_gets_sigterm_before_sigkill(faulty, tmp_path):
     with Host([faulty("ignores-eof", "--record", tmp_path / "record")]):
         pass
@@ -186,6 +188,7 @@ def test_sigint_while_the_servers_start_leaves_nothing_alive(host_process, fault
 
 
 @pytest.mark.fault("Ctrl-C reaches the children first")
+@pytest.mark.both_eras
 def test_sigint_while_entering_a_host_leaves_nothing_in_a_program_that_goes_on(faulty, gate):
     """As in a notebook, where the interrupted cell is not the end of the kernel."""
     door = gate()
@@ -322,6 +325,7 @@ def test_close_may_be_called_twice_and_from_two_threads(faulty):
 
 
 @pytest.mark.fault("start and stop 200 times")
+@pytest.mark.both_eras
 def test_a_call_that_waits_while_the_host_is_closed_ends_at_once(faulty):
     raised = []
     with Host([faulty("never-answers")]) as host:

@@ -19,6 +19,7 @@ def listings(received):
     [("plain", 1), ("plain", 2), ("plain", 25), ("empty", 2)],
     ids=["one", "two", "many", "empty cursor"],
 )
+@pytest.mark.both_eras
 def test_all_pages_are_followed(faulty, how, count):
     """The empty string is a cursor like any other: the list ends where there is none."""
     with Host([faulty("pages", "--count", count, "--how", how)]) as host:
@@ -28,6 +29,7 @@ def test_all_pages_are_followed(faulty, how, count):
 
 
 @pytest.mark.fault("more than one page of tools, a cursor that does not advance")
+@pytest.mark.both_eras
 def test_a_cursor_that_stands_still_ends_the_list_with_a_warning(faulty, events):
     with Host([faulty("pages", "--count", 2, "--how", "repeat", start_timeout=15)], on_event=events) as host:
         assert host.status()["faulty"].state == "ready"
@@ -45,6 +47,7 @@ def test_pages_without_end_stop_at_a_bound(faulty, events):
 
 @pytest.mark.fault("`list_changed`, once or 500 times")
 @pytest.mark.parametrize("times", [1, 2, 500])
+@pytest.mark.both_eras
 def test_a_change_is_listed_again_once_or_twice_however_often_it_is_announced(faulty, facts, events, times):
     """The server reads the first new `tools/list` after all announcements are in the pipe: one more may follow."""
     with Host([faulty("good", "--tools", '[["old"]]')], on_event=events) as host:
@@ -64,6 +67,7 @@ def test_a_change_is_listed_again_once_or_twice_however_often_it_is_announced(fa
 
 @pytest.mark.fault("`list_changed`, once or 500 times")
 @pytest.mark.parametrize("count", [1, 5])
+@pytest.mark.both_eras
 def test_a_change_that_was_announced_while_listing_is_listed_too(faulty, facts, events, count):
     """The announcement comes before the reply to a listing that does not have it yet."""
     with Host([faulty("changes-while-listing", "--count", count)], on_event=events) as host:
@@ -75,6 +79,7 @@ def test_a_change_that_was_announced_while_listing_is_listed_too(faulty, facts, 
 
 
 @pytest.mark.fault("`list_changed`, once or 500 times")
+@pytest.mark.both_eras
 def test_a_change_that_changed_nothing_is_no_event(faulty, events):
     with Host([faulty("good")], on_event=events) as host:
         assert host.call("say", {"lines": [LIST_CHANGED] * 3}, timeout=10).text == "said"
@@ -92,6 +97,7 @@ def test_a_server_can_announce_a_change_in_the_middle_of_a_call_that_waits(fault
 
 
 @pytest.mark.fault("one tool with a bad schema")
+@pytest.mark.both_eras
 def test_bad_tools_are_set_aside_by_name_and_the_rest_works(faulty, events):
     with Host([faulty("bad-tools")], on_event=events) as host:
         tools = host.tools()
@@ -109,6 +115,7 @@ def test_bad_tools_are_set_aside_by_name_and_the_rest_works(faulty, events):
 
 @pytest.mark.fault("a tool gone between list and call")
 @pytest.mark.parametrize("how", ["error", "is-error"])
+@pytest.mark.both_eras
 def test_a_tool_that_has_gone_is_looked_for_once_and_then_named(faulty, facts, events, how):
     with Host([faulty("tool-gone", "--how", how)], on_event=events) as host:
         assert "gone" in host.tools()
@@ -150,6 +157,7 @@ def test_whatever_the_names_the_server_gets_its_own_and_the_model_gets_a_legal_o
 
 
 @pytest.mark.fault("names that collide, are too long or illegal")
+@pytest.mark.both_eras
 def test_names_that_join_to_the_same_text_stay_apart(faulty):
     configs = [
         faulty("good", "--tools", '[["status"]]', name="acme_"),

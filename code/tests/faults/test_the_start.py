@@ -26,6 +26,7 @@ ENDS = [
 @pytest.mark.parametrize("mode", ["exits-at-once", "exits-in-handshake"])
 @pytest.mark.parametrize("restart", ["never", "on-failure"])
 @pytest.mark.parametrize(("end", "words"), ENDS)
+@pytest.mark.both_eras
 def test_an_exit_is_reported_at_once_with_command_code_and_last_words(faulty, mode, restart, end, words):
     began = time.monotonic()
     with Host([faulty(mode, *end, "--text", "no licence key", restart=restart, start_timeout=25)]) as host:
@@ -39,6 +40,7 @@ def test_an_exit_is_reported_at_once_with_command_code_and_last_words(faulty, mo
 
 
 @pytest.mark.fault("server exits at once, or after a moment")
+@pytest.mark.both_eras
 def test_a_server_that_refuses_initialize_is_reported_with_its_own_words(faulty):
     with Host([faulty("refuses-initialize", "--text", "licence expired", restart="never")]) as host:
         status = host.status()["faulty"]
@@ -70,6 +72,7 @@ def test_an_initialize_result_that_makes_no_sense_is_a_failed_server(faulty, res
 
 @pytest.mark.fault("server exits at once, or after a moment")
 @pytest.mark.parametrize("result", ['{"tools": 5}', '{"tools": {"a": 1}}', "{}", "[]", '"x"', '{"tools": null}'])
+@pytest.mark.both_eras
 def test_a_tool_list_that_is_none_is_a_failed_server(faulty, result):
     with Host([faulty("odd-tools", "--text", result, restart="never", start_timeout=20)]) as host:
         status = host.status()["faulty"]
@@ -78,6 +81,7 @@ def test_a_tool_list_that_is_none_is_a_failed_server(faulty, result):
 
 
 @pytest.mark.fault("server silent at start, or slow to start")
+@pytest.mark.both_eras
 def test_a_silent_server_fails_at_its_own_deadline_and_the_other_works_meanwhile(faulty, events):
     silent = faulty("silent", name="silent", start_timeout=0.7, restart="never")
     with Host([silent, faulty("good", name="good")], on_event=events, wait=False) as host:
@@ -90,6 +94,7 @@ def test_a_silent_server_fails_at_its_own_deadline_and_the_other_works_meanwhile
 
 
 @pytest.mark.fault("server silent at start, or slow to start")
+@pytest.mark.both_eras
 def test_entering_the_host_waits_for_the_slow_one_within_its_own_deadline(faulty, gate):
     slow = gate()
     opener = threading.Thread(target=slow.open)
@@ -132,6 +137,7 @@ def test_initialize_is_never_cancelled(faulty, tmp_path):
 
 @pytest.mark.fault("many slow servers, started one after another")
 @pytest.mark.parametrize("number", [2, 6])
+@pytest.mark.both_eras
 def test_slow_servers_start_together(faulty, gate, number):
     """None is let through before all of them have arrived: one after another would never end."""
     gates = [gate() for _ in range(number)]
@@ -193,6 +199,7 @@ def test_the_others_work_and_the_status_names_the_bad_one(faulty, bad, position)
 
 
 @pytest.mark.fault("one bad server among good ones")
+@pytest.mark.both_eras
 def test_a_missing_command_does_not_stop_the_others(faulty):
     configs = [ServerConfig("bad", "no-such-command-anywhere", restart="never"), faulty("good", name="good")]
     with Host(configs) as host:
@@ -254,6 +261,7 @@ def test_a_command_that_cannot_be_started_leaves_no_descriptor(leaks):
 
 
 @pytest.mark.fault("every secret of the host in every child")
+@pytest.mark.both_eras
 def test_a_child_gets_a_short_list_of_variables_and_what_the_configuration_declares(faulty, facts, monkeypatch):
     for name in ("AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "GITHUB_TOKEN", "PGPASSWORD", "MY_SETTING", "PYTHONPATH"):
         monkeypatch.setenv(name, "hunter2")

@@ -5,10 +5,8 @@
 # %% id="task4" answer=true
 def shut_down(process, grace):
     """Close stdin, wait, SIGTERM, wait, SIGKILL; returns the exit code."""
-    try:
+    with contextlib.suppress(OSError):
         process.stdin.close()
-    except OSError:
-        pass
     try:
         return process.wait(grace)
     except subprocess.TimeoutExpired:

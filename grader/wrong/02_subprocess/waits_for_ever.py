@@ -5,8 +5,6 @@
 # %% id="task4" answer=true
 def shut_down(process, grace):
     """Close stdin, wait, SIGTERM, wait, SIGKILL; returns the exit code."""
-    try:
+    with contextlib.suppress(OSError):
         process.stdin.close()
-    except OSError:
-        pass
     return process.wait()

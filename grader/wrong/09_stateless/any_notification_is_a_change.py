@@ -1,0 +1,22 @@
+# %% [markdown]
+# Mistake: every notification leads to a list, the acknowledgement of the subscription too.
+
+
+# %% id="task4" answer=true
+class Watch:
+    """The tools of one server, kept up to date by notifications, and by polling in case one is lost."""
+
+    def __init__(self, list_tools, every, clock):
+        self.list_tools, self.every, self.clock = list_tools, every, clock
+        self.changed, self.asked = False, clock()
+        self.tools = list_tools()
+
+    def heard(self, message):
+        """A notification came."""
+        self.changed = True
+
+    def tick(self):
+        """List again, if it is time."""
+        if self.changed or self.clock() - self.asked >= self.every:
+            self.changed, self.asked = False, self.clock()
+            self.tools = self.list_tools()
