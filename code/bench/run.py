@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +166,7 @@ def parse_options() -> argparse.Namespace:
         epilog="example: python code/bench/run.py --quick   (a minute or two; shows that it works, proves nothing)",
     )
     parser.add_argument("--quick", action="store_true", help="small sizes, two rounds; goes to work/bench/quick/")
+    parser.add_argument("--rounds", type=int, help="how often everything is measured; five unless it is quick")
     parser.add_argument("--redraw", action="store_true", help="measure nothing: tables and plots from saved numbers")
     return parser.parse_args()
 
@@ -175,6 +176,8 @@ def main() -> int:
     options = parse_options()
     console = Console()
     folder, size = (QUICK_OUTPUTS, plan.QUICK) if options.quick else (OUTPUTS, plan.FULL)
+    if options.rounds is not None:
+        size = replace(size, rounds=max(1, options.rounds))
     if options.redraw:
         run = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     else:

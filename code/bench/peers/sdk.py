@@ -11,8 +11,8 @@ import sys
 import time
 from typing import Any
 
-KIND = sys.argv.pop(1)
-from driver import TEXT, Task, Values, finish, growth, read_task, weigh
+KIND = sys.argv.pop(1)  # before the driver reads the task
+from driver import TEXT, Task, Values, finish, growth, read_task, weigh  # noqa: E402
 
 began_import = time.perf_counter()
 from mcp import ClientSession, ClientSessionGroup, StdioServerParameters  # noqa: E402
