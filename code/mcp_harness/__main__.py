@@ -4,11 +4,12 @@
     python -m mcp_harness call   servers.json files/search '{"query": "plan"}'
     python -m mcp_harness doctor -- python code/servers/notes.py
     python -m mcp_harness trace  servers.json files/search '{"query": "plan"}' --figure trace.svg
+    python -m mcp_harness repl   servers.json
 
 Exit codes: 0 all is well; 1 a server or a tool failed; 2 the command line or the configuration
 is wrong; 130 Ctrl-C; 143 SIGTERM. In each case nothing that was started is left.
 
-What it leaves out: conversation. See the lessons for a loop with a model.
+What it leaves out: a model. See the lessons for a loop with one; `repl` is a conversation with a person.
 """
 
 import argparse
@@ -43,6 +44,8 @@ EXAMPLES = {
     "         python -m mcp_harness doctor -- python code/servers/notes.py",
     "trace": 'example: python -m mcp_harness trace servers.json files/search \'{"query": "plan"}\'\n'
     "         python -m mcp_harness trace --figure trace.svg -- python code/servers/notes.py",
+    "repl": "example: python -m mcp_harness repl servers.json\n"
+    "         echo status | python -m mcp_harness repl --echo servers.json",
 }
 
 
@@ -82,11 +85,12 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES["tools"],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(required=True, metavar="tools|call|doctor|trace")
+    commands = parser.add_subparsers(required=True, metavar="tools|call|doctor|trace|repl")
     lines: dict[str, tuple[Callable[..., int], str, str, str]] = {
         "tools": (show_tools, "list the tools by server", "[CONFIG.json]", "the file with `mcpServers`"),
         "call": (call_tool, "call one tool", "[CONFIG.json] TOOL [JSON]", "file, tool, and arguments as a JSON object"),
         "doctor": (show_health, "say how each server is, and why", "[CONFIG.json]", "the file with `mcpServers`"),
+        "repl": (converse, "try servers out, command by command", "[CONFIG.json]", "the file with `mcpServers`"),
         "trace": (show_trace, "show every message on the wire", "[CONFIG.json] [TOOL [JSON]]", "file, and one call"),
     }
     for name, (function, text, metavar, words_help) in lines.items():
@@ -105,6 +109,8 @@ def make_parser() -> argparse.ArgumentParser:
             sub.add_argument("--figure", metavar="FILE", help="draw a lane diagram: .svg or .png (needs matplotlib)")
             sub.add_argument("--lines", metavar="FILE", help="write the messages, one JSON object a line")
             sub.add_argument("--secrets", action="store_true", help="show secrets, which are *** otherwise")
+        if name == "repl":
+            sub.add_argument("--echo", action="store_true", help="through a pipe: print prompt and line too")
         sub.set_defaults(command=function, name=name)
     return parser
 
@@ -212,6 +218,14 @@ def show_transcript(recorder: Recorder, options: argparse.Namespace) -> None:
         raise ConfigError(f"--figure needs matplotlib ({error}): pip install matplotlib") from error
     except (OSError, ValueError) as error:  # ValueError: matplotlib knows no such format
         raise ConfigError(f"cannot write: {error}") from error
+
+
+def converse(configs: list[ServerConfig], options: argparse.Namespace) -> int:
+    """Commands from a terminal or a pipe, until they end."""
+    from . import repl
+
+    no_more_words(options)
+    return repl.run(configs, Policy(options.policy), options.timeout, options.echo)
 
 
 def read_arguments(words: list[str]) -> dict[str, Any]:
