@@ -42,12 +42,12 @@ RESTART = (
     Mark("server", "killed, started again"),
     Message("new client", "server", "tools/call", 3),
     Message("server", "new client", "200", 3, "result"),
-    Message("old client", "server", "tools/call, session A", 5),
+    Message("old client", "server", "call, session A", 5),
     Message("server", "old client", "404", kind="error"),
     Message("old client", "server", "initialize", 1),
     Message("server", "old client", "200, session B", 1, "result"),
     Message("old client", "server", "initialized, session B", kind="notification"),
-    Message("old client", "server", "tools/call, session B", 6),
+    Message("old client", "server", "call, session B", 6),
     Message("server", "old client", "200", 6, "result"),
 )
 
