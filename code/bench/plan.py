@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bench.stats import Target
 
 ERAS = ("2025-11-25", "2026-07-28")
-OURS, FLOOR = "ours", "floor"
+OURS, FLOOR, OURS_ON_SDK = "ours", "floor", "ours on the SDK"
 CLIENT, SESSION, SESSION_GROUP = "mcp Client", "mcp ClientSession", "mcp ClientSessionGroup"
 FAST, FAST_GROUP = "fastmcp Client", "fastmcp ClientGroup"
 LEGACY_ONLY = (SESSION_GROUP,)  # it always shakes hands, so a server of 2026-07-28 refuses it
@@ -26,15 +26,16 @@ class Peer:
 PEERS = {
     FLOOR: Peer("floor.py", "bare"),
     OURS: Peer("ours.py", "bare"),
+    OURS_ON_SDK: Peer("sdk_host.py", "mcp"),
     CLIENT: Peer("sdk.py", "mcp", ("client",)),
     SESSION: Peer("sdk.py", "mcp", ("session",)),
     SESSION_GROUP: Peer("sdk.py", "mcp", ("group",)),
     FAST: Peer("fast.py", "fastmcp"),
     FAST_GROUP: Peer("fast.py", "fastmcp"),
 }
-SINGLE = (FLOOR, OURS, SESSION, CLIENT, FAST)  # measured with one server
+SINGLE = (FLOOR, OURS, OURS_ON_SDK, SESSION, CLIENT, FAST)  # measured with one server
 BIG_AGAIN = (FLOOR, OURS)  # the large line in the second revision: it is no other line, and the SDK takes long
-MANY = (FLOOR, OURS, CLIENT, SESSION_GROUP, FAST_GROUP)
+MANY = (FLOOR, OURS, OURS_ON_SDK, CLIENT, SESSION_GROUP, FAST_GROUP)
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ NOT_COMPARABLE = """\
   here, 32 tasks there; a hundred calls at once include starting the threads.
 - `mcp` and fastmcp check each message, and a structured result, against models; ours does not. They also
   speak HTTP, do authorisation and more: their memory and import time carry that.
+- "Ours on the SDK" is `mcp_harness.sdk_host`: the same host on `mcp`'s `Client`, with routing, restarts and a pipe
+  for each server's stderr on top.
 - `ClientSessionGroup` can connect to one server after the other only. The many `mcp` Clients are opened by
   a task each, and have no common table of tools.
 - Descriptors: ours and fastmcp keep a pipe for each server's stderr or a log file; the SDK is given one file
