@@ -8,13 +8,15 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 JOBS ?= 2
 
-.PHONY: help demo test test-fast build check clean
+.PHONY: help demo test test-fast build check bench conformance clean
 help:
 	@echo "make demo       set up, run the simulation, grade a sample class (a few minutes the first time)"
 	@echo "make test       set up, run every test"
 	@echo "make test-fast  the same without the slow ones"
 	@echo "make build      make every generated file from its source"
 	@echo "make check      style, types, generated files: all as they should be?"
+	@echo "make bench      measure our client beside others; tables and plots into outputs/bench"
+	@echo "make conformance  the official suite judges the client, in both revisions"
 	@echo "make clean      remove what was set up"
 
 # --- set up: the stamp files say that it was done ---
@@ -42,6 +44,11 @@ work/node_servers/.ready: code/tests/node_servers/package.json | .venv/.ready
 	@$(BIN)/python code/tests/node_servers/install.py
 	@touch $@
 
+work/pypi_servers/.ready: code/tests/pypi_servers/requirements.txt | .venv/.ready
+	@echo "Installing two real MCP servers from PyPI, for the tests (once) …"
+	@$(BIN)/python code/tests/pypi_servers/install.py
+	@touch $@
+
 # --- the jobs ---
 
 # The sample class holds endless loops on purpose, so the demonstration grades it under short limits.
@@ -59,7 +66,7 @@ $(DEMO)/.ready: $(wildcard exercises/*/*.ipynb grader/sample_class/*.py) | .venv
 	@$(BIN)/python -m grader sample-class $(DEMO)/submissions
 	@touch $@
 
-READY := .venv/.ready .venv-colab/.ready work/node_servers/.ready
+READY := .venv/.ready .venv-colab/.ready work/node_servers/.ready work/pypi_servers/.ready
 
 test: $(READY)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
@@ -75,6 +82,14 @@ check: .venv/.ready
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/python -m grader build --check
+
+bench: $(READY)
+	@$(BIN)/python code/bench/install.py
+	@$(BIN)/python code/bench/run.py
+
+conformance: .venv/.ready
+	@$(BIN)/python code/conformance/install.py
+	@$(BIN)/python code/conformance/run.py
 
 clean:
 	rm -rf .venv .venv-colab work grader/work build *.egg-info code/*.egg-info

@@ -189,9 +189,12 @@ def _add_quiz(plan: Plan, course: Course, lesson: Lesson, execute: Execute) -> N
 
 
 def _add_pages(plan: Plan, course: Course) -> None:
-    """Pages with regions."""
+    """The skill, and the pages with regions."""
+    from grader import skill
     from grader.regions import OPENING, fill, page_writers
 
+    if course.exists(skill.PAGE):
+        _try(plan, skill.PAGE, lambda: plan.add(skill.PAGE, skill.with_code(course), skill.CODE))
     lesson_pages = {lesson.source for lesson in course.lessons}
     for folder in (".", "lessons", "solutions"):
         for page in sorted((course.root / folder).glob("*.md")):

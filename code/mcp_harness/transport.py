@@ -29,7 +29,7 @@ from .pipes import FrameWriter
 from .wire import Line, LineBuffer
 
 INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
-CHUNK = 256 * 1024  # bytes: more than a pipe holds, so one read empties it
+CHUNK = 64 * 1024  # bytes: what a pipe holds. A larger buffer is mapped afresh by malloc for each read: 20 µs a call
 LAST_READS = 16  # of a process that has ended: its pipe holds no more, and a grandchild might write for ever
 TICK = 0.5  # seconds between two looks whether a silent process still lives
 STDERR_BYTES, STDERR_LINES = 64 * 1024, 50  # what is kept of stderr: a long traceback fits

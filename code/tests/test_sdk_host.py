@@ -49,10 +49,8 @@ def run(steps, seconds=25):
 
 def server(name, *arguments, mark, **options):
     """The configuration of one of the course's servers."""
-    script = script or f"{name}.py"
-    return ServerConfig(
-        name, sys.executable, [str(CODE / "servers" / script), *arguments], env={"MARK": mark}, **options
-    )
+    command = [str(CODE / "servers" / f"{name}.py"), *arguments]
+    return ServerConfig(name, sys.executable, command, env={"MARK": mark}, **options)
 
 
 @pytest.fixture

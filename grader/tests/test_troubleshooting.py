@@ -1,8 +1,10 @@
 """Each heading of troubleshooting.md is the exact text of an error, and each is made here."""
 
 import contextlib
+import gc
 import io
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import tempfile
 import time
 from concurrent.futures import Future
 from pathlib import Path
+from unittest import mock
 
 import main
 import pytest
@@ -277,7 +280,150 @@ def told_the_model(name: str, arguments: str = "{}") -> str:
     return message["content"]
 
 
+def sdk_server(script: str, *words: str, errlog=None):
+    """What a Client of the SDK needs to start one of the course's servers."""
+    from mcp import StdioServerParameters, stdio_client
+
+    command = StdioServerParameters(command=sys.executable, args=[str(ROOT / "code" / "servers" / script), *words])
+    return stdio_client(command, errlog=errlog)
+
+
+def on_the_sdk(steps) -> str:
+    """What Python says about the exception that these steps with the SDK raise, in a loop of their own."""
+    import asyncio
+
+    logging.getLogger("asyncio").addHandler(logging.NullHandler())  # a broken client goes on complaining
+    with mock.patch.object(sys, "unraisablehook"):
+        try:
+            return raised(lambda: asyncio.run(asyncio.wait_for(steps(), 20)))
+        finally:
+            gc.collect()
+
+
+async def oldest_first() -> None:
+    """Two clients in one task, the older one left first."""
+    from mcp import Client
+
+    older, newer = Client(sdk_server("notes.py")), Client(sdk_server("files.py"))
+    await older.__aenter__()
+    await newer.__aenter__()
+    await older.__aexit__(None, None, None)
+
+
+async def two_tasks() -> None:
+    """One task enters, another one leaves, as two cells do."""
+    import asyncio
+
+    from mcp import Client
+
+    client = Client(sdk_server("notes.py"))
+    await asyncio.create_task(client.__aenter__())
+    await asyncio.create_task(client.__aexit__(None, None, None))
+
+
+async def ends_at_once() -> None:
+    """A server that has ended before it is asked anything."""
+    from mcp import Client
+
+    async with Client(sdk_server("faulty.py", "exits-at-once", "--text", "")):
+        pass
+
+
+def sdk_call(*words: str, tool: str, seconds: float = 10):
+    """Steps: one call, its error caught inside the block and raised again outside of it."""
+
+    async def steps() -> None:
+        from mcp import Client, MCPError
+
+        caught = None
+        async with Client(sdk_server("faulty.py", *words)) as client:
+            try:
+                await client.call_tool(tool, {}, seconds)
+            except MCPError as error:
+                caught = error
+        if caught:
+            raise caught
+
+    return steps
+
+
+async def used_after_the_block() -> None:
+    from mcp import Client
+
+    async with Client(sdk_server("notes.py")) as client:
+        pass
+    await client.list_tools()
+
+
+async def entered_again() -> None:
+    from mcp import Client
+
+    async with Client(sdk_server("notes.py")) as client:
+        pass
+    async with client:
+        pass
+
+
+async def errlog_without_a_number() -> None:
+    from mcp import Client
+
+    async with Client(sdk_server("notes.py", errlog=io.StringIO())):
+        pass
+
+
+async def a_loop_in_a_loop() -> None:
+    import asyncio
+
+    nothing = asyncio.sleep(0)
+    try:
+        asyncio.run(nothing)
+    finally:
+        nothing.close()
+
+
+def first_page_only() -> str:
+    """The hub of lesson 8 with a list of one page."""
+    import asyncio
+
+    from steps import step08_sdk_port as step08
+
+    async def one_page(client):
+        return [tool.model_dump(by_alias=True) for tool in (await client.list_tools()).tools]
+
+    async def steps() -> str:
+        command = [sys.executable, str(ROOT / "code" / "servers" / "faulty.py"), "pages", "--count", "3"]
+        with mock.patch.object(step08, "list_all", one_page):
+            async with step08.Hub({"faulty": command}) as hub:
+                return (await hub.call("tool_2", {}))["content"][0]["text"]
+
+    return asyncio.run(asyncio.wait_for(steps(), 20))
+
+
+def without_the_sdk() -> str:
+    """Import the port where no `mcp` can be found."""
+    code = "import sys; sys.modules['mcp_types'] = sys.modules['mcp'] = None; import mcp_harness.sdk_host"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT / "code", check=False, timeout=60)
+    return done.stderr.strip().splitlines()[-1]
+
+
 REPRODUCED = {
+    "RuntimeError: Attempted to exit a cancel scope that isn't the current tasks's current cancel scope": (
+        lambda: on_the_sdk(oldest_first)
+    ),
+    "RuntimeError: Attempted to exit cancel scope in a different task than it was entered in": (
+        lambda: on_the_sdk(two_tasks)
+    ),
+    "ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)": lambda: on_the_sdk(ends_at_once),
+    "MCPError: Connection closed": lambda: on_the_sdk(sdk_call("dies-mid-call", "--text", "", tool="wait")),
+    "MCPError: Request 'tools/call' timed out": lambda: on_the_sdk(
+        sdk_call("never-answers", tool="never", seconds=0.2)
+    ),
+    "no server offers the tool 'tool_2'": first_page_only,
+    "RuntimeError: asyncio.run() cannot be called from a running event loop": lambda: on_the_sdk(a_loop_in_a_loop),
+    "RuntimeError: Client must be used within an async context manager": lambda: on_the_sdk(used_after_the_block),
+    "RuntimeError: Client is already entered; cannot reenter": lambda: on_the_sdk(entered_again),
+    "ImportError: mcp_harness.sdk_host needs version 2.3 or newer of the official SDK: …": without_the_sdk,
     "FileNotFoundError: [Errno 2] No such file or directory: 'notes-server'": (
         lambda: raised(step02.spawn, ["notes-server"])
     ),
@@ -362,6 +508,10 @@ def test_a_heading_is_the_exact_text_of_an_error(heading):
     start, dots, _ = heading.partition("…")
     text = REPRODUCED[heading]()
     assert text.startswith(start) if dots else text == heading
+
+
+def test_the_sdks_default_for_stderr_is_the_same_error_as_popens():
+    assert on_the_sdk(errlog_without_a_number) == "UnsupportedOperation: fileno"
 
 
 def test_every_case_here_has_its_entry():

@@ -1,0 +1,31 @@
+# %% [markdown]
+# Mistake: server and tool are cut out of the canonical name; a tool whose own name has a slash goes astray.
+
+
+# %% id="task3"
+class Hub:
+    def __init__(self, commands):
+        self.commands, self.clients, self.registry = commands, {}, {}
+
+    async def __aenter__(self):
+        async with contextlib.AsyncExitStack() as stack:
+            await self.connect(stack)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(self, *error):
+        await self._stack.aclose()
+
+    async def connect(self, stack):
+        for server, command in self.commands.items():
+            client = await stack.enter_async_context(Client(transport(command)))
+            self.clients[server] = client
+            for tool in (await client.list_tools()).tools:
+                canonical = tool.name if tool.name not in self.registry else f"{server}/{tool.name}"
+                self.registry[canonical] = (server, tool.name)
+
+    async def call(self, name, arguments):
+        owner, local = self.registry[name]
+        server, _, local = name.partition("/") if "/" in name else (owner, "", local)
+        result = await self.clients[server].call_tool(local, arguments)
+        return result.content[0].text
