@@ -297,7 +297,7 @@ class Member:
     def poll_at(self) -> float | None:
         """When to list again although no change was announced (revision 2026-07-28); None where that is not needed."""
         session = self.session
-        if self.state != "ready" or session is None:
+        if self.state != "ready" or session is None or not session.era.listens:
             return None
         return self._freshness.stale_at(session.announces, session.hears_changes)
 

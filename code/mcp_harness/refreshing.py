@@ -1,8 +1,9 @@
 """When to list a server's tools again: pure arithmetic, no threads, no messages.
 
 Guarantees: of a burst of announcements one listing runs and at most one more follows. A listing
-that grew old is made again only where no change would be announced, and not more often than
-POLL_FLOOR, however short the server's `ttlMs`.
+that grew old is made again: after its `ttlMs`, or where changes are announced but would not
+reach us. Not more often than POLL_FLOOR, however short the `ttlMs`. Where they would reach us,
+a listing at times all the same finds what the server forgot to announce.
 
 What it leaves out: listing. The member does it, and guards these values with its lock.
 
@@ -11,6 +12,7 @@ poll at; and subscriptions: after the end of a stream, listen and list again.
 """
 
 POLL_FLOOR = 60.0  # seconds between two listings that nothing but age asked for
+BACKSTOP = 600.0  # seconds, where a stream stands open and the server gave no `ttlMs`: it may forget to announce
 
 
 class Coalescing:
@@ -39,21 +41,21 @@ class Freshness:
     """How long the last listing may be kept. Times are in seconds of the host's clock."""
 
     def __init__(self) -> None:
-        self._ttl = self._next = 0.0
+        self._ttl = self._asked = 0.0
 
     def listed(self, now: float, ttl: float) -> None:
         """A listing was asked for at `now` and says that it is fresh for `ttl`."""
-        self._ttl, self._next = ttl, now + max(ttl, POLL_FLOOR)
+        self._ttl, self._asked = ttl, now
 
     def polled(self, now: float) -> None:
         """A new listing is under way; if it fails, the next try is a floor away."""
-        self._next = now + POLL_FLOOR
+        self._ttl, self._asked = min(self._ttl, POLL_FLOOR), now
 
     def stale_at(self, announces: bool, heard: bool) -> float | None:
-        """When to list again; None where the server announces its changes and is heard, or gives no reason to ask.
+        """When to list again; None where the server gives no reason to ask.
 
         `announces`: it has said that its tools change. `heard`: a change would reach us.
         """
-        if heard or not (announces or self._ttl > 0):
-            return None
-        return self._next
+        if self._ttl > 0:
+            return self._asked + max(self._ttl, POLL_FLOOR)
+        return self._asked + (BACKSTOP if heard else POLL_FLOOR) if announces else None

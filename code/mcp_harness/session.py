@@ -171,8 +171,8 @@ class Session:
 
     @property
     def hears_changes(self) -> bool:
-        """True if changes will be announced, as far as can be known."""
-        return not self.era.listens or (self.subscription is not None and self.subscription.open)
+        """True if a stream stands open on which changes are announced (revision 2026-07-28)."""
+        return self.subscription is not None and self.subscription.open
 
     def wait_for_end(self, seconds: float) -> None:
         """Wait, but not beyond the end of the process."""

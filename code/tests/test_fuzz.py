@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from mcp_harness import BadReply, HandshakeError, Host, RpcError, carries, masking, probe, rounds, wire
 
 QUICK = settings(deadline=None, max_examples=100, derandomize=True, database=None)
-THROUGH_A_PROCESS = settings(QUICK, max_examples=120, suppress_health_check=[HealthCheck.too_slow])
-NEW_PROCESSES = settings(THROUGH_A_PROCESS, max_examples=20)
+THROUGH_A_PROCESS = settings(QUICK, max_examples=70, suppress_health_check=[HealthCheck.too_slow])
+NEW_PROCESSES = settings(THROUGH_A_PROCESS, max_examples=12)
 
 GOOD = b'{"jsonrpc":"2.0","id":1,"result":{"good":true}}\n'
 

@@ -1,7 +1,7 @@
 """When to list again: one job for many wishes, and age where nothing is announced."""
 
 import pytest
-from mcp_harness.refreshing import POLL_FLOOR, Coalescing, Freshness
+from mcp_harness.refreshing import BACKSTOP, POLL_FLOOR, Coalescing, Freshness
 
 
 def test_of_many_wishes_one_runs_and_one_more_follows():
@@ -20,12 +20,17 @@ def test_a_job_that_could_not_be_started_may_be_wished_for_again():
     assert refreshes.wish()
 
 
-STALE = [(0, False, False, None), (0, True, False, 100 + POLL_FLOOR), (300, False, False, 400), (300, True, True, None)]
-STALE += [(1, False, False, 100 + POLL_FLOOR), (300, True, False, 400), (0, False, True, None)]
+STALE = [(0, False, False, None), (0, True, False, 100 + POLL_FLOOR), (0, True, True, 100 + BACKSTOP)]
+STALE += [
+    (1, False, False, 100 + POLL_FLOOR),
+    (300, False, False, 400),
+    (300, True, False, 400),
+    (300, True, True, 400),
+]
 
 
 @pytest.mark.parametrize(("ttl", "announces", "heard", "at"), STALE)
-def test_a_listing_is_made_again_where_nothing_is_heard(ttl, announces, heard, at):
+def test_a_listing_is_made_again_by_its_age_and_by_what_is_heard(ttl, announces, heard, at):
     freshness = Freshness()
     freshness.listed(100, ttl)
     assert freshness.stale_at(announces, heard) == at

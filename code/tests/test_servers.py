@@ -92,3 +92,13 @@ def test_another_version_is_minus_32022_with_what_is_supported():
 def test_what_the_newer_revision_removed_is_unknown(method):
     (reply,) = talk("files", ask(method, _meta=MODERN), era="2026-07-28")
     assert reply["error"]["code"] == -32601
+
+
+def test_a_stream_of_changes_is_acknowledged_where_changes_are_declared_and_unknown_elsewhere():
+    listen = ask("subscriptions/listen", "L1", notifications={"toolsListChanged": True, "x": 1}, _meta=MODERN)
+    (acknowledged,) = talk("notes", listen, era="2026-07-28")
+    assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+    assert acknowledged["params"]["_meta"] == {META + "subscriptionId": "L1"}
+    assert acknowledged["params"]["notifications"] == {"toolsListChanged": True}
+    (refused,) = talk("files", listen, era="2026-07-28")
+    assert refused["error"]["code"] == -32601

@@ -49,10 +49,10 @@ def test_one_server_restarted_many_times_leaves_nothing(faulty, leaks):
         host.restart("faulty")
         before = leaks()
         pids = {host.status()["faulty"].pid}
-        for _ in range(40):
+        for _ in range(20):
             host.restart("faulty")
             pids.add(host.status()["faulty"].pid)
-        assert len(pids) == 41
+        assert len(pids) == 21
         assert len(before.since()) <= 2  # the child that runs now, and its reader
 
 

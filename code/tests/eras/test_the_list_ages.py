@@ -7,7 +7,7 @@ import signal
 import pytest
 from mcp_harness import Host
 from mcp_harness.clock import FakeClock
-from mcp_harness.refreshing import POLL_FLOOR
+from mcp_harness.refreshing import BACKSTOP, POLL_FLOOR
 
 NEW = "2026-07-28"
 REFUSED = {"error": {"code": -32601, "message": "no"}}
@@ -63,15 +63,22 @@ def test_the_stream_is_asked_for_again_after_a_restart(faulty, events, record):
     assert counts(record, "subscriptions/listen") == 2
 
 
-def test_an_open_stream_is_never_timed_out_and_makes_polling_needless(faulty, facts, record):
+def test_an_open_stream_is_never_timed_out_and_is_listed_behind_only_at_times(faulty, record, events, until):
+    """The listing behind it finds a change that the server forgot to announce."""
     clock = FakeClock()
     config = faulty("good", "--record", record, era=NEW, call_timeout=0.3)
-    with Host([config], clock=clock) as host:
-        host.call("echo", timeout=10)  # its reply stands behind the acknowledgement
-        for _ in range(20):
-            clock.advance(100 * POLL_FLOOR)
-            host.call("echo", timeout=10)
-    assert counts(record, "tools/list") == 1
+    with Host([config], clock=clock, on_event=events) as host:
+        host.call("change", {"tools": ["new"], "times": 0}, timeout=10)  # its reply stands behind the acknowledgement
+        clock.advance(BACKSTOP - 1)
+        host.call("echo", timeout=10)
+        assert counts(record, "tools/list") == 1
+        clock.advance(2)
+        assert events.wait("tools_changed").data["added"] == ["new"]
+        for number in range(3, 10):
+            until(lambda: host._members["faulty"].poll_at() == clock.now() + BACKSTOP)
+            clock.advance(BACKSTOP + 1)
+            until(lambda number=number: counts(record, "tools/list") == number)
+    assert counts(record, "subscriptions/listen") == 1
     assert counts(record, "notifications/cancelled") == 0
 
 

@@ -41,7 +41,6 @@ def test_many_messages_in_one_write_all_count(faulty):
 
 @pytest.mark.fault("two messages in one read, one in many, characters cut in half")
 @pytest.mark.parametrize("character", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e"])
-@pytest.mark.both_eras
 def test_only_the_newline_byte_ends_a_line(faulty, character):
     """These end a line for `str.splitlines`, and may stand as they are inside a JSON string or beside it."""
     raw = json.dumps({"jsonrpc": "2.0", "id": "$id", "result": {"content": [{"type": "text", "text": "|"}]}})
@@ -105,7 +104,6 @@ NOISE = [
 
 @pytest.mark.fault("prints and banners on stdout")
 @pytest.mark.parametrize("line", NOISE, ids=lambda line: line[:40].encode("unicode_escape").decode())
-@pytest.mark.both_eras
 def test_a_line_that_is_no_reply_leaves_the_good_reply_behind_it(faulty, line):
     with Host([faulty("good")]) as host:
         assert host.call("say", {"lines": [line]}, timeout=10).text == "said"

@@ -30,7 +30,6 @@ def test_a_numeric_id_that_comes_back_as_a_string_is_matched(faulty):
 @pytest.mark.parametrize(
     "wrong", ['" $id"', '"+$id"', '"$id "', '"0$id"', '"$id_0"', '"$id.0"', "-$id", "true", "null", '""']
 )
-@pytest.mark.both_eras
 def test_an_id_that_only_looks_like_ours_is_not_matched(faulty, wrong):
     with Host([faulty("good")]) as host:
         assert host.call("say", {"lines": [reply("not mine", wrong)]}, timeout=10).text == "said"
@@ -244,7 +243,6 @@ ODD_ERRORS = ["null", "{}", "5", '"text"', "[]", '{"code": "x", "message": 7}', 
 
 @pytest.mark.fault("`isError: true` taken for a protocol error")
 @pytest.mark.parametrize("error", ODD_ERRORS)
-@pytest.mark.both_eras
 def test_an_error_without_code_or_message_ends_the_call_all_the_same(faulty, error):
     line = '{"jsonrpc": "2.0", "id": $id, "error": ' + error + "}"
     with Host([faulty("good")]) as host:

@@ -26,7 +26,6 @@ ENDS = [
 @pytest.mark.parametrize("mode", ["exits-at-once", "exits-in-handshake"])
 @pytest.mark.parametrize("restart", ["never", "on-failure"])
 @pytest.mark.parametrize(("end", "words"), ENDS)
-@pytest.mark.both_eras
 def test_an_exit_is_reported_at_once_with_command_code_and_last_words(faulty, mode, restart, end, words):
     began = time.monotonic()
     with Host([faulty(mode, *end, "--text", "no licence key", restart=restart, start_timeout=25)]) as host:
