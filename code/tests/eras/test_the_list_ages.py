@@ -66,7 +66,7 @@ def test_the_stream_is_asked_for_again_after_a_restart(faulty, events, record):
 def test_an_open_stream_is_never_timed_out_and_is_listed_behind_only_at_times(faulty, record, events, until):
     """The listing behind it finds a change that the server forgot to announce."""
     clock = FakeClock()
-    config = faulty("good", "--record", record, era=NEW, call_timeout=0.3)
+    config = faulty("good", "--record", record, era=NEW)
     with Host([config], clock=clock, on_event=events) as host:
         host.call("change", {"tools": ["new"], "times": 0}, timeout=10)  # its reply stands behind the acknowledgement
         clock.advance(BACKSTOP - 1)
