@@ -33,6 +33,7 @@ class Lesson:
     minutes: int | None = None
     difficulty: str | None = None
     exercise: Exercise | None = None
+    revision: str | None = None  # of the protocol, where it is not the course's
 
     @property
     def source(self) -> str:

@@ -380,7 +380,7 @@ def title_and_revision(quiz: Quiz) -> tuple[str, str]:
         raise QuizError(
             [f"{_shown(quiz.path)}: course.toml has no lesson {quiz.slug}: rename the file after its lesson."]
         )
-    return lesson.title, course.revision
+    return lesson.title, lesson.revision or course.revision
 
 
 def render_page(path: str | Path) -> str:

@@ -74,7 +74,7 @@ def lesson_header(course: Course, lesson: Lesson) -> str:
         links.append(f"[Exercise](../{lesson.release})")
     if course.quiz_ready(lesson):
         links.append(f"[Quiz](quizzes/{lesson.slug}.md)")
-    about = facts(minutes(lesson.minutes), lesson.difficulty, f"MCP revision {course.revision}")
+    about = facts(minutes(lesson.minutes), lesson.difficulty, f"MCP revision {lesson.revision or course.revision}")
     neighbours = [
         f"{word}: [{other.title}]({other.slug}.md)"
         for word, other in zip(("Before", "Next"), around(course, lesson), strict=True)
@@ -91,7 +91,7 @@ def notebook_header(course: Course, lesson: Lesson) -> str:
         links.append(f"[Exercise in Colab]({course.colab(lesson.release)})")
     if course.quiz_ready(lesson):
         links.append(f"[Quiz]({course.page(lesson.quiz_page)})")
-    about = facts(minutes(lesson.minutes), lesson.difficulty, f"MCP revision {course.revision}")
+    about = facts(minutes(lesson.minutes), lesson.difficulty, f"MCP revision {lesson.revision or course.revision}")
     return "\n\n".join([badge(course, lesson.notebook, f"lesson {lesson.number}"), facts(*links), about, INVITATION])
 
 
