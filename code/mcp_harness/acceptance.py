@@ -277,7 +277,7 @@ def routes(run: Run) -> None:
     for probe in run.stage.probes:
         run.probe(probe)
     trap = run.name_of(run.stage.flood, f"{run.stage.second}/search")
-    answer = run.call(trap, {"query": "plan"})
+    answer = run.call(trap, {"query": "no note has this"})
     if answer.is_error or "note" in answer.text:
         raise Refused(
             f"{run.stage.flood!r} has a tool that is called {trap!r}, and a call of it gave {short(answer.text)}: look "

@@ -16,6 +16,8 @@ from unittest import mock
 
 import main
 import pytest
+from mcp_harness import ServerConfig
+from mcp_harness.harness import Harness, refusal
 from steps import step01_namespace as step01
 from steps import step02_subprocess as step02
 from steps import step03_reader_thread as step03
@@ -498,6 +500,14 @@ REPRODUCED = {
     "error: the user did not agree; nothing was called": lambda: told_the_model("github__open_pr"),
     "UnicodeEncodeError: 'utf-8' codec can't encode character '\\ud83a' in position 0: surrogates not allowed": (
         lambda: raised("\ud83a".encode)
+    ),
+    "its command 'npx' is not on the allow-list": lambda: str(refusal(ServerConfig("files", "npx"), [])),
+    "its command 'npx' was not found on PATH": (
+        lambda: str(refusal(ServerConfig("files", "npx", env={"PATH": "/nowhere"}), ["npx"]))
+    ),
+    "ConfigError: unknown policy 'last-one-wins': "
+    "use one of 'prefix', 'prefix-all', 'reject', 'reject-server', 'ambiguous'": (
+        lambda: raised(Harness, {"mcpServers": {}}, [], "last-one-wins")
     ),
 }
 
