@@ -15,6 +15,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,6 +33,7 @@ PROMPT = "mcp> "
 NOTICED_WITHIN = 3.0  # seconds for a killed server's end to be seen
 HISTORY = "mcp_harness_history"
 SHOWN_ROWS = 20  # of a trace, unless a number is given
+CAUGHT_UP = "caught-up"  # an event of our own: when it is heard, all before it were heard
 SAID = ("collision", "died", "failed", "notice", "recovered", "restarting", "tool_set_aside", "tools_changed")
 
 
@@ -131,13 +133,19 @@ class Repl:
 
     def hear(self, event: Event) -> None:
         """An event of the host, in its own thread."""
-        if event.kind in SAID:
+        if event.kind == CAUGHT_UP:
+            event.data["reached"].set()
+        elif event.kind in SAID:
             self._news.append(as_sentence(event))
             if self.at_once:
                 self.tell_news()
 
     def tell_news(self) -> None:
-        """What happened since we looked."""
+        """What happened since we looked: all of it, so that a session reads the same each time."""
+        if not self.at_once:
+            reached = threading.Event()
+            self.host.tell(CAUGHT_UP, "", {"reached": reached})
+            reached.wait(NOTICED_WITHIN)
         while self._news:
             self.say(f"* {self._news.pop(0)}")
 
