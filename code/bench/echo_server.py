@@ -2,13 +2,14 @@
 
 `echo_server.py [--era 2026-07-28] [--name NAME] [--big BYTES] [--ready]`: `echo` gives its text
 back, `big` a text of that many bytes, made beforehand. With --ready it writes one byte when it is up.
-The same work for every client: one loop, one line at a time, no check of anything.
+The same work for every client: one loop, one line at a time, no check of anything. It imports
+as little as it can: what a process needs to start hides what its client needs.
 """
 
-import argparse
 import json
 import sys
-from typing import Any
+
+Message = dict[str, object]
 
 META = "io.modelcontextprotocol/"
 MODERN = "2026-07-28"
@@ -16,7 +17,7 @@ LINE = 'he said "yes", and then\twrote it down: a line as tools send them, numbe
 METHOD_NOT_FOUND = -32601
 
 
-def tool(name: str, key: str, kind: str) -> dict[str, Any]:
+def tool(name: str, key: str, kind: str) -> Message:
     """The definition of a tool with one argument."""
     schema = {"type": "object", "properties": {key: {"type": kind}}, "required": [key]}
     return {"name": name, "description": f"The {name} tool", "inputSchema": schema}
@@ -32,19 +33,16 @@ def text_of(size: int) -> str:
 
 def main() -> None:
     """Answer requests until stdin ends."""
-    parser = argparse.ArgumentParser(description="The echo server of the benchmark.")
-    parser.add_argument("--era", default="2025-11-25")
-    parser.add_argument("--name", default="echo")
-    parser.add_argument("--big", type=int, default=0)
-    parser.add_argument("--ready", action="store_true")
-    options = parser.parse_args()
-    modern = options.era == MODERN
-    info = {"name": options.name, "version": "1"}
-    big = text_of(options.big)
+    words = iter(sys.argv[1:])
+    options = {word: "" if word == "--ready" else next(words) for word in words}
+    era, name = options.get("--era", "2025-11-25"), options.get("--name", "echo")
+    modern = era == MODERN
+    info = {"name": name, "version": "1"}
+    big = text_of(int(options.get("--big", "0")))
 
-    def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+    def answer(method: str, params: Message) -> Message | None:
         if method == "tools/call":
-            text = params["arguments"]["text"] if params["name"] == "echo" else big
+            text = params["arguments"]["text"] if params["name"] == "echo" else big  # type: ignore[index]
             return {"content": [{"type": "text", "text": text}]}
         if method == "tools/list":
             return {"tools": TOOLS, "ttlMs": 300_000, "cacheScope": "public"} if modern else {"tools": TOOLS}
@@ -52,11 +50,11 @@ def main() -> None:
             found = {"supportedVersions": [MODERN], "capabilities": {"tools": {}}, "ttlMs": 0, "cacheScope": "private"}
             return {**found, "_meta": {META + "serverInfo": info}}
         if method == "initialize" and not modern:
-            return {"protocolVersion": options.era, "capabilities": {"tools": {}}, "serverInfo": info}
+            return {"protocolVersion": era, "capabilities": {"tools": {}}, "serverInfo": info}
         return None
 
     out = sys.stdout.buffer
-    if options.ready:
+    if "--ready" in options:
         out.write(b"!")
         out.flush()
     for line in sys.stdin.buffer:
@@ -64,7 +62,7 @@ def main() -> None:
         if "id" not in request:
             continue
         result = answer(request["method"], request.get("params") or {})
-        reply: dict[str, Any] = {"jsonrpc": "2.0", "id": request["id"]}
+        reply: Message = {"jsonrpc": "2.0", "id": request["id"]}
         if result is None:
             reply["error"] = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
         else:

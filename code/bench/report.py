@@ -43,6 +43,8 @@ def page(run: Mapping[str, Any]) -> str:
         "trivial script for all, in either revision.",
         "",
         *must_reach(run["results"], most, big),
+        "",
+        lower_bound(run["results"], most),
     ]
     for era in plan.ERAS:
         results: Results = run["results"][era]
@@ -77,6 +79,21 @@ def must_reach(results: Mapping[str, Results], most: int, big: int) -> list[str]
         cells = [f"{'✓' if one.reached else '✗'} {measured(one)}" for one in row]
         lines.append(f"| {row[0].target.what} | {row[0].target.bound} | {' | '.join(cells)} |")
     return lines
+
+
+def lower_bound(results: Mapping[str, Results], most: int) -> str:
+    """What no client can go below, in a sentence: a ratio to a client says little where that client is near it."""
+    found = []
+    for era in plan.ERAS:
+        peers = results[era].get(f"many-{most}", {})
+        floor, fast = (peers.get(peer, {}).get("open_s", ()) for peer in (plan.FLOOR, plan.FAST_GROUP))
+        ratio = paired(floor, fast) if len(floor) == len(fast) else None
+        found.append(f"{ratio.median:.2f} ({era})" if ratio else f"an unknown part ({era})")
+    return (
+        f"Starting the {most} processes and waiting for a first byte alone takes {' and '.join(found)} of the time "
+        "that fastmcp ClientGroup needs for connect + list. No client that waits for the same processes can do "
+        "with less, and which part it is depends on the servers and on who else uses the cores."
+    )
 
 
 def measured(judged: Judged) -> str:

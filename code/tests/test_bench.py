@@ -106,6 +106,10 @@ def test_the_page_marks_each_target_by_what_was_measured():
     assert any("throughput" in line and "✗ 2.00" in line for line in missed)
 
 
+def test_the_page_says_what_no_client_can_go_below():
+    assert "takes 1.00 (2025-11-25) and 1.00 (2026-07-28) of the time" in report.page(saved(collected()))
+
+
 def test_a_failed_run_shows_as_a_gap_and_in_the_list_of_failures():
     found = collected(rounds=1)
     first = next(iter(run.jobs(plan.QUICK)))
