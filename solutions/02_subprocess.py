@@ -36,7 +36,7 @@ import time
 FOLDER = tempfile.TemporaryDirectory(prefix="course-")
 
 SERVER = r"""
-import json, signal, sys, time
+import json, os, signal, sys, time
 
 config = json.loads(sys.argv[1])
 record = open(config["record"], "a", encoding="utf-8", buffering=1)
@@ -51,7 +51,7 @@ def send(message):
 
 
 def on_sigterm(number, frame):
-    record.write("(SIGTERM)\n")
+    os.write(record.fileno(), b"(SIGTERM)\n")  # record.write may be under way, and does not bear a second one
     if not config.get("ignores_sigterm"):
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.raise_signal(signal.SIGTERM)
@@ -230,7 +230,8 @@ with checks.task(1, "encode and split lines", points=2) as check:
     check.true(
         is_one_line(data, message),
         "Called encode with a message that has a newline in a text. The JSON in UTF-8 was expected, with exactly "
-        f"one newline byte, at the end. It returned {checks.shown(checks.plain(data))}.",
+        "one newline byte, at the end, as bytes. "
+        f"It returned {type(data).__name__}: {checks.shown(checks.plain(data))}.",
     )
     check.returns(
         split_lines,
