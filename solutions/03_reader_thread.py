@@ -260,7 +260,7 @@ class MyTracker:
 with checks.task(1, "request tracker", points=2) as check:
 
     def pair(stage, tools):
-        """Call the tools, all at once; then match each reply by your tracker: [(asked for, got)]."""
+        """Call the tools, all at once; then match each reply by your tracker: ([(asked for, got)], left in the map)."""
         process, tracker, futures = stage.start(), MyTracker(), {}
         for tool in tools:
             request_id, future = tracker.add()
@@ -276,12 +276,13 @@ with checks.task(1, "request tracker", points=2) as check:
         left = len(tracker.pending)
         return [(tool, text_of(future.result(0)) if future.done() else None) for tool, future in futures.items()], left
 
-    stage = Stage(hold="search", release="read")
+    stage = Stage(hold="search", release="create")
     check.wire(stage)
     check.returns(
-        lambda: pair(stage, ["search", "read"]),
-        called="add for search and for read, then take for each reply; the server answers read first",
-        expected=([("search", "search done"), ("read", "read done")], 0),
+        lambda: pair(stage, ["search", "read", "create"]),
+        called="add for search, read and create, then take for each reply; the server answers read before search; "
+        "the replies, and how many requests are left in pending",
+        expected=([("search", "search done"), ("read", "read done"), ("create", "create done")], 0),
         seconds=4,
         why="a reply belongs to the request with the same id, and what is answered leaves the map",
     )
@@ -491,10 +492,10 @@ with checks.task(2, "reader thread", points=3) as check:
 # `nextCursor`. An empty string is a cursor like any other.
 #
 # `work(inbox, request, session)` runs in a thread. It takes messages from `inbox` until `None` comes, then
-# returns. When
-# a message has the method `notifications/tools/list_changed`, set `session.tools = list_all(request)`. Servers like to
-# send that notification in bursts: what waits in the inbox *before* you list is covered by this one list. So 50 notices
-# that wait together lead to one list. A notice that comes while you list leads to one more.
+# returns. When a message has the method `notifications/tools/list_changed`, set
+# `session.tools = list_all(request)`. Servers like to send that notification in bursts: what waits in the inbox
+# *before* you list is covered by this one list. So 50 notices that wait together lead to one list. A notice that
+# comes while you list leads to one more.
 #
 # Example. The inbox holds list_changed, list_changed, list_changed, `None`: one list, then return.
 
@@ -515,8 +516,7 @@ with checks.task(2, "reader thread", points=3) as check:
 # <details><summary>Hint 3: a sketch</summary>
 #
 # For ever: a batch begins with one `get`; as long as the inbox is not empty, the next `get` joins it. If the batch
-# has a
-# list_changed, list. If it has `None`, return.
+# has a list_changed, list. If it has `None`, return.
 #
 # </details>
 
@@ -620,8 +620,7 @@ with checks.task(3, "list_changed refresh", points=2) as check:
 # 2. The reply came in time: return its `result`. If it has an `error`, raise `RpcError(code, message)`.
 # 3. It did not: take the id out of the tracker, so that the reply finds nobody if it comes late. Tell the server with
 #    `{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": …}}`; only `initialize` must
-#    not be
-#    cancelled. Raise `TimeoutError` with a sentence.
+#    not be cancelled. Raise `TimeoutError` with a sentence.
 #
 # Example. `request(client, "tools/call", {"name": "search", "arguments": {}}, 0.2)` for a server that is busy: after
 # 0.2 seconds `TimeoutError`, `client.tracker` waits for nothing any more, and the next request gets its own reply.
