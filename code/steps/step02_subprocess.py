@@ -87,7 +87,7 @@ class Process:
                 return reply
 
     def ended(self):
-        """Reap the process, mark its session as dead, and say so."""
+        """End the process for good, mark its session as dead, and say so."""
         code = self.close()
         if self.session is not None:
             self.session.alive = False
