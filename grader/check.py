@@ -73,6 +73,8 @@ def read_notebook(path: Path) -> NotebookNode:
         return read_cells(path.read_bytes())[0]
     except FileNotFoundError:
         raise NotAnExercise(f"{path}: there is no such file.") from None
+    except IsADirectoryError:
+        raise NotAnExercise(f"{path}: this is a folder; give a notebook in it.") from None
     except OSError as error:
         raise NotAnExercise(f"{path}: it cannot be read ({error.strerror}).") from None
     except Unreadable as error:

@@ -12,7 +12,7 @@ try:
 
     from grader.terminal import console, fail, sentences
 except ImportError as error:
-    sys.exit(f"The package {error.name} is missing. Install the course's tools: pip install -e '.[grader]'")
+    sys.exit(f"The package {error.name} is missing. Use .venv/bin/python, or: pip install -e '.[grader]'")
 
 app = typer.Typer(
     name="grader",

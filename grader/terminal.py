@@ -20,7 +20,7 @@ def sentences() -> Iterator[None]:
     except CourseError as error:
         fail(str(error))
     except ImportError as error:
-        fail(f"The package {error.name} is missing. Install the course's tools: pip install -e '.[grader]'")
+        fail(f"The package {error.name} is missing. Use .venv/bin/python, or: pip install -e '.[grader]'")
 
 
 def fail(sentence: str) -> NoReturn:

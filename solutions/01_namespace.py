@@ -7,6 +7,9 @@
 # How to work: read the prompt, run the example in your head, fill the cell below it, run the check below
 # that. A check says in one sentence what is wrong. Run it as often as you like. The tasks do not depend
 # on each other: if you are stuck in one, go to the next.
+#
+# When all is green, your answers still meet the *hidden checks*: the same questions with other servers. Your
+# instructor runs them, or you do, on your machine: `.venv/bin/python -m grader check` and the notebook's path.
 
 # %% [markdown]
 # ## The stage
@@ -497,8 +500,8 @@ with checks.task(4, "refuse to guess", points=3) as check:
 
     check.true(
         all(name in refusal(answer) for name in ("notes/search", "files/search", "github/search")),
-        f"Called {called}. An error result that lists notes/search, files/search and github/search was expected. "
-        f"It returned {checks.shown(checks.plain(answer))}.",
+        f"Called {called}. An error result (isError True) that lists notes/search, files/search and github/search was "
+        f"expected. It returned {checks.shown(checks.plain(answer))}.",
     )
     check.equal(
         received(sessions),
