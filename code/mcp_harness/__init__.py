@@ -24,7 +24,8 @@ Where a change belongs:
     masking.py     what it does not show          lanes.py      and as a diagram
     model.py       a model's calls, the loop      formats.py    shapes of the providers
     definitions.py fit for every provider         results.py    results for a model
-    selection.py   which tools a model sees
+    selection.py   which tools a model sees       acceptance.py a harness, examined
+    repl.py        a conversation with servers    terminal.py   and its lines in a terminal
 """
 
 from .callbacks import Handler

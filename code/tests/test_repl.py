@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -275,3 +276,28 @@ def test_the_history_lasts_and_keeps_no_answers(usual, terminal, tmp_path):
     child.sendintr()
     child.sendeof()
     assert end(child) == 0
+
+
+@pytest.mark.slow
+def test_the_recorded_session_with_a_real_server_is_what_a_run_gives(tmp_path):
+    """`outputs/repl_server_everything.txt`, line by line; numbers may differ from release to release."""
+    root = CODE.parent
+    modules = Path(os.environ.get("MCP_NODE_SERVERS") or root / "work" / "node_servers") / "node_modules"
+    script = modules / "@modelcontextprotocol" / "server-everything" / "dist" / "index.js"
+    if not script.exists():
+        pytest.fail(
+            "server-everything is not installed: run `python code/tests/node_servers/install.py`", pytrace=False
+        )
+    recorded = (root / "outputs" / "repl_server_everything.txt").read_text("utf-8")
+    typed = re.findall(r"^(?:mcp> |  \w+ \([^)]*\): )(.*)$", recorded, re.MULTILINE)
+    typed = [text for text in typed if not text.endswith("number")]  # what `describe` says of its arguments
+    run = subprocess.run(
+        [*COMMAND, "--echo", "--", "node", str(script)], input="".join(f"{line}\n" for line in typed),
+        capture_output=True, text=True, timeout=60, check=False, env=environment(tmp_path),
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+
+    def without_numbers(text):
+        return re.sub(r" +", " ", re.sub(r"\d+(\.\d+)?", "N", text)).splitlines()
+
+    assert without_numbers(run.stdout) == without_numbers(recorded)
