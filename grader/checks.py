@@ -130,7 +130,8 @@ def difference(actual: Any, expected: Any, where: str = "") -> str | None:
         pairs = [(f"{where}[{shown(key)}]", actual[key], expected[key]) for key in expected]
     elif type(actual) is type(expected) and isinstance(expected, (list, tuple)):
         if len(actual) != len(expected):
-            return f"there are {len(actual)} items{at} where {len(expected)} were expected"
+            count = "there is 1 item" if len(actual) == 1 else f"there are {len(actual)} items"
+            return f"{count}{at} where {len(expected)} {'was' if len(expected) == 1 else 'were'} expected"
         pairs = [(f"{where}[{i}]", a, e) for i, (a, e) in enumerate(zip(actual, expected, strict=True))]
     elif type(actual) is type(expected) and actual == expected:
         return None

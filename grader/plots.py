@@ -71,7 +71,7 @@ def _marks(axes: Axes, rows: list[Row]) -> str:
     others = Counter(row.record.status for row in rows if not row.marks)
     beside = "".join(f", {count} {status}" for status, count in sorted(others.items()))
     middle = sorted(scores)[len(scores) // 2] if scores else 0
-    return f"Marks: {len(scores)} graded{beside}. Half of the graded have {middle:g} of {most} or more."
+    return f"Marks: {len(scores)} graded{beside}. The middle mark is {middle:g} of {most}."
 
 
 def _tasks(axes: Axes, rows: list[Row]) -> str:

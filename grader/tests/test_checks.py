@@ -57,7 +57,7 @@ def test_a_dict_with_a_gap_is_told_by_its_keys():
     ("actual", "expected", "gap"),
     [
         ({"a": [1, 2]}, {"a": [1, 3]}, "['a'][1] is 2 where 3 was expected"),
-        ([1], [1, 2], "there are 1 items where 2 were expected"),
+        ([1], [1, 2], "there is 1 item where 2 were expected"),
         ((1,), [1], ""),
         (1, True, ""),
         ({"a": 1}, {"a": 1}, None),
