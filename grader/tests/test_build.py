@@ -476,6 +476,7 @@ def without_drawn_pictures(path: Path) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_the_stored_outputs_are_what_the_notebooks_show_today(tmp_path: Path) -> None:
     root = tmp_path / "course"
     ignored = shutil.ignore_patterns(".*", "__pycache__", "work", "tests")
