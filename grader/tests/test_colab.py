@@ -10,6 +10,7 @@ import pytest
 from grader.course import Course
 from grader.gallery import source_of
 
+pytestmark = pytest.mark.slow
 COURSE = Course.load(Path(__file__).parents[2])
 PYTHON = Path(os.environ.get("COLAB_PYTHON", COURSE.root / ".venv-colab" / "bin" / "python"))
 LESSONS = [lesson for lesson in COURSE.lessons if COURSE.lesson_ready(lesson)]

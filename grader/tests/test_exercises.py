@@ -45,6 +45,7 @@ def test_there_are_enough_wrong_answers(lesson):
     assert len([mistake for mistake in MISTAKES if mistake.lesson == lesson]) >= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES, ids=str)
 def test_a_wrong_answer_loses_its_points_with_its_message(mistake):
     assert lost_in(check_mistake(mistake, COURSE)) == mistake.lost
