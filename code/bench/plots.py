@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 STYLES: dict[str, tuple[str, str, str]] = {
     plan.FLOOR: ("#999999", "....", "x"),
     plan.OURS: ("#0072B2", "", "o"),
+    plan.OURS_ON_SDK: ("#56B4E9", "||", "P"),
     plan.SESSION: ("#F0E442", "\\\\", "v"),
     plan.CLIENT: ("#E69F00", "//", "s"),
     plan.SESSION_GROUP: ("#D55E00", "xx", "D"),

@@ -29,6 +29,8 @@ from rich.table import Table
 HERE = Path(__file__).resolve().parent
 OUTPUTS = install.ROOT / "outputs" / "bench"
 QUICK_OUTPUTS = install.TARGET / "quick"
+ECHO_SERVER = [str(install.python_of("bare")), str(HERE / "echo_server.py")]
+SHELL_SERVER = ["sh", str(HERE / "shell_server.sh")]
 RUN_LIMIT = 240.0  # seconds for one measurement of one client: the slowest takes half a minute
 QUIET = 2.0  # a load above this spoils the comparison
 
@@ -73,6 +75,8 @@ def jobs(size: plan.Size) -> Iterator[Job]:
         yield Job(era, "flight", able(plan.SINGLE), {"measure": "flight", "calls": size.flight_calls})
         for servers in size.servers:
             yield Job(era, f"many-{servers}", able(plan.MANY), {"measure": "many", "servers": servers})
+        most = max(size.servers)
+        yield Job(era, f"light-{most}", able(plan.MANY), {"measure": "many", "servers": most, "server": SHELL_SERVER})
         peers = plan.SINGLE if era == plan.ERAS[0] else plan.BIG_AGAIN
         yield Job(era, "big", peers, {"measure": "big", "size": size.big})
 
@@ -86,8 +90,7 @@ def turns(peers: tuple[str, ...], number: int) -> tuple[str, ...]:
 def measure(job: Job, name: str) -> dict[str, float] | str:
     """Let one client do one job in a process; its values, or a sentence about the failure."""
     peer = plan.PEERS[name]
-    server = [str(install.python_of("bare")), str(HERE / "echo_server.py")]
-    task = json.dumps({"era": job.era, "server": server, **job.task})
+    task = json.dumps({"era": job.era, "server": ECHO_SERVER, **job.task})
     command = [str(install.python_of(peer.environment)), str(HERE / "peers" / peer.script), *peer.words, task]
     process = subprocess.Popen(
         command,

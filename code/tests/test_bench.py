@@ -151,3 +151,27 @@ def test_the_echo_server_gives_back_what_every_client_needs(era):
     assert [tool["name"] for tool in replies[3]["result"]["tools"]] == ["echo", "big"]
     assert replies[4]["result"]["content"][0]["text"] == "ä"
     assert len(replies[5]["result"]["content"][0]["text"]) == 1000
+
+
+@pytest.mark.parametrize("era", plan.ERAS)
+def test_the_server_of_shell_gives_back_what_every_client_needs(era):
+    requests = [
+        '{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{}}}',
+        '{"method": "initialize", "params": {}, "jsonrpc": "2.0", "id": 2}',
+        '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+        '{"jsonrpc":"2.0","id":3,"method":"tools/list"}',
+        '{"jsonrpc":"2.0","id":"four","method":"tools/call","params":{"name":"echo","arguments":{"text":"x"}}}',
+        '{"jsonrpc":"2.0","id":5,"method":"ping"}',
+    ]
+    command = [*run.SHELL_SERVER, "--era", era, "--name", "s7", "--big", "0", "--ready"]
+    done = subprocess.run(command, input="\n".join(requests) + "\n", capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr, done.stdout[0]) == (0, "", "!")
+    replies = {reply["id"]: reply for reply in map(json.loads, done.stdout[1:].splitlines())}
+    modern = era == "2026-07-28"
+    assert list(replies) == [1, 2, 3, "four", 5]
+    assert ("result" in replies[1], "result" in replies[2]) == (modern, not modern)
+    for name in (3, "four"):
+        assert replies[name]["result"].get("resultType") == ("complete" if modern else None)
+    assert [tool["name"] for tool in replies[3]["result"]["tools"]] == ["echo"]
+    assert replies["four"]["result"]["content"] == [{"type": "text", "text": "here"}]
+    assert replies[5]["error"]["code"] == -32601
