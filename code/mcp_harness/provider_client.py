@@ -7,7 +7,7 @@ You make the client, with your key, base address and limits, and give it here; t
 imports no provider's package. The functions hand plain JSON in and take plain JSON out, so
 whatever a package adds to an answer is sent back as it came. Their exceptions pass through.
 
-Written for openai 3, anthropic 2 and google-genai 3 (`pip install "build-an-mcp-client[model]"`);
+Written for openai 3, anthropic 2 and google-genai 3 (`pip install -e ".[model]"` in a clone of the course);
 the tests run each against a stand-in on the loopback address.
 """
 
