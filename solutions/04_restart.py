@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Exercise 4: When a server dies
 #
-# You write the four parts of a restart policy: how long to wait, what counts as "again", when to tell
+# You write the four parts of a restart policy: how long to wait, which failures belong to one row, when to tell
 # somebody, and the supervisor that puts them to work. Lesson 4 explains every word used here.
 #
 # How to work: read the prompt, run the example in your head, fill the cell below it, run the check below
@@ -20,7 +20,8 @@
 # - `child.call("create", {"title": "plan"})` sends one request and returns the text of the reply. If the
 #   process dies first, it raises `ServerDied`. The server appends each title to the file `path` *before* it
 #   replies; a title that begins with `fatal` kills it in between.
-# - `Delays([1, 2, 4])` stands for tasks 1 and 2: `delays.failed(uptime)` gives the next delay of the list.
+# - `Delays([1, 2, 4])` stands in for your tasks 1 and 2, so that task 4 does not need them: `delays.failed(uptime)`
+#   gives the next delay of the list.
 
 
 # %% id="stage" locked=true
@@ -231,7 +232,8 @@ with checks.task(1, "how long to wait", points=2) as check:
 # {"event": "died",    "pid": 71, "code": 1, "uptime": 4.0}
 # ```
 #
-# Return a list with one number for each death: which failure in a row it was.
+# `uptime` says how many seconds that process was up. Return a list with one number for each death: which failure in a
+# row it was.
 #
 # - Each death is a failure, whatever its exit code. Nobody had asked the server to end.
 # - A server that was up for `SUSTAINED` seconds **or longer** has left its old trouble behind: its death is number 1.
@@ -583,14 +585,15 @@ with checks.task(4, "a server that keeps dying", points=3) as check:
     check.equal(
         times[0],
         [0.0, 1.0, 3.0, 7.0],
-        what="the seconds at which a process was started",
-        why="after each death wait as long as the backoff says, by the clock; then start one process",
+        what="the list of start times, in seconds,",
+        why="plan one start for each death, as far ahead as the backoff says; the first tick() at or after that time "
+        "makes it",
     )
     check.equal(
         times[1],
         [0.0, 0.0, 0.0],
-        what="the uptimes that the backoff was told",
-        why="one failure for each death, with the time since that process was started",
+        what="the list of uptimes that the backoff was told",
+        why="tell the backoff of each death once, with the time since that process was started",
     )
 
     def story(delay, steps):
@@ -648,7 +651,9 @@ with checks.task(4, "a server that keeps dying", points=3) as check:
             expected.append(now)
         times = check.call(start_times, delays, [*lives, 999], now, why="the answer raised an exception")
         check.equal(times[0], expected, what="the starts", why="each start comes one delay after the death before it")
-        check.equal(times[1], lives, what="the uptimes", why="the backoff gets the uptime of each dead process, once")
+        check.equal(
+            times[1], lives, what="the uptimes", why="the backoff is told the uptime of each dead process, once"
+        )
     with check.hidden("nobody calls, nobody replays"):
         title = f"fatal {data.randrange(1000)}"
         facts = check.call(story, 1, [title, *[0.5, "tick"] * 8])

@@ -16,7 +16,8 @@
 # - `registry_of([("search", "notes", "search"), …])` gives a registry: canonical name, server, local name.
 # - `Stage(at_once)` makes starters for task 3. A starter is a function without arguments. It starts a **real
 #   process**, waits inside until others are starting too, shakes hands, and returns the process; or it raises.
-# - `Word` is a `str` that counts how often a name is looked at. In task 2 a check fills a trie with such names.
+# - `Word` is a `str` that counts how often a name is looked at: read character by character, compared, searched. In
+#   task 2 a check fills a trie with such names.
 
 
 # %% id="stage" locked=true
@@ -272,7 +273,9 @@ class Trie:
         """All names that begin with this prefix, sorted."""
         ### BEGIN SOLUTION
         node = self._find(prefix)
-        names, waiting = [], [] if node is None else [(prefix, node)]
+        if node is None:
+            return []
+        names, waiting = [], [(prefix, node)]
         while waiting:
             text, node = waiting.pop()
             if node.ends:
@@ -504,7 +507,7 @@ with checks.task(3, "start many, but not all at once", points=3) as check:
 # Write `model_name(server, tool)`. The rules:
 #
 # 1. Every name matches `LEGAL`: it begins with a letter or `_`, has only letters, digits, `_` and `-`, and at most 63
-#    characters.
+#    characters. (The strictest providers take 64; one is to spare.)
 # 2. If the pair is *clear*, the name is `server__tool`. Clear means: neither part contains `__`, neither begins or ends
 #    with `_`, and `server__tool` matches `LEGAL`.
 # 3. Otherwise the name ends in `__` and the digest of the pair, which `digest(server, tool)` gives you. What stands in
@@ -568,11 +571,11 @@ with checks.task(4, "names that every provider takes", points=2) as check:
             plain = "__".join(pair)
             clear = all("__" not in part and part == part.strip("_") for part in pair) and LEGAL.fullmatch(plain)
             if not isinstance(name, str) or not LEGAL.fullmatch(name):
-                wrong.append((pair, name, "is not legal"))
+                wrong.append((pair, name, "is not legal: a letter or _ first, letters, digits, _ and -, 63 at most"))
             elif clear and name != plain:
-                wrong.append((pair, name, "should be the plain name"))
+                wrong.append((pair, name, "is not plain: this pair is clear, so rule 2 wants server__tool"))
             elif not clear and not name.endswith("__" + digest(*pair)):
-                wrong.append((pair, name, "should end in __ and the digest of the pair"))
+                wrong.append((pair, name, "does not end in __ and the digest: this pair is not clear, see rule 3"))
         return names, wrong
 
     def refuse_bad_names(pairs, why=""):
@@ -603,7 +606,8 @@ with checks.task(4, "names that every provider takes", points=2) as check:
             ("7zip", "pack"),
             ("-", "1"),
             ("files", "ünï"),
-        ]
+        ],
+        "a clear pair has its plain name; every other pair has its own digest at the end, so no two share a name",
     )
     ### BEGIN HIDDEN TESTS
     why = "a name was illegal, not plain where the pair is clear, without its digest, or shared by two pairs"

@@ -10,13 +10,15 @@
 # %% [markdown]
 # ## The stage
 #
-# The cell below starts real servers: each one is a process of its own. You need not read it. Know this:
+# The cell below holds the other side of the conversation: real servers, each one a process of its own. You need not
+# read it. Know this:
 #
 # - The server is `code/servers/asker.py`. Its tool `summarize` asks the client's model, in the middle of the
 #   call; its tool `count` counts words and asks nobody.
 # - `talk(answer, capabilities, tool, arguments)` starts a server, declares the capabilities, calls the tool and
 #   returns the text of its result. Each message that the server sends by itself goes through your `answer`.
 # - `model(server, params)` is a handler: the model of this exercise. It answers in capital letters.
+# - `Refused` is the exception that a handler raises when the user says no.
 # - `Client` is the client of task 4, with a reader thread.
 
 
@@ -238,7 +240,7 @@ with checks.task(1, "answer a ping, refuse the unknown", points=2) as check:
         for request_id in (0, 2, random.randrange(3, 10**9), some_words(random, 1)):
             for method in ("ping", some_words(random, 1)):
                 request = json.dumps({"method": method, "id": request_id})
-                why = "the server got another reply than was asked; take its id as it is, 0 and text too"
+                why = "the server did not get the right reply; its id goes back as it came, and 0 or a text is one too"
                 heard = check.call(talk, answer, {}, "ask_client", {"request": request}, why=why, seconds=6)
                 body = {"result": {}} if method == "ping" else {"error": {"code": -32601, "message": "…"}}
                 expected = {"jsonrpc": "2.0", "id": request_id, **body}

@@ -44,8 +44,8 @@ class Backoff:
         return next(self._delays)
 
 
-class Supervisor:
-    """Keeps one server alive. Somebody calls `look()` again and again; it never waits for time to pass.
+class Restarts:
+    """Notices the deaths of one server and starts it again. Somebody calls `look()` again and again; it never waits.
 
     With `stateful` a death is surfaced and the server stays down until `restart()`.
     `tell(event, text)` hears what happens.
@@ -70,25 +70,10 @@ class Supervisor:
         if self.state == "restarting" and self.clock() >= self.retry_at:
             self._try_again()
 
-    @property
-    def alive(self):
-        """Whether a call can be sent now."""
-        self.look()
-        return self.state == "ready"
-
-    @property
-    def tools(self):
-        """The newest list; it stays while the server is down."""
-        return self.connection.tools
-
-    def request(self, method, params=None, timeout=10.0):
-        """Send a request, once. Raises ServerDied at once while the server is down."""
-        if not self.alive:
-            raise ServerDied(self.reason)
-        return self.connection.request(method, params, timeout)
-
     def restart(self):
         """A person asks for a new process. Earlier failures are forgotten."""
+        if self.state == "closed":
+            raise RuntimeError(f"server {self.name!r} was closed: make a new supervisor")
         self.connection.close("it is being restarted on request")
         self.backoff.reset()
         self._try_again()
@@ -98,12 +83,6 @@ class Supervisor:
         self.state, self.reason = "closed", "it was closed"
         if self.connection is not None:
             self.connection.close()
-
-    def __enter__(self):
-        return self.start()
-
-    def __exit__(self, *error):
-        self.close()
 
     def _connect(self):
         self.starts += 1
@@ -124,20 +103,45 @@ class Supervisor:
             self.tell("notice", f"{self.name} failed {NOTICE_AT} times in a row")
 
     def _try_again(self):
-        before = {tool["name"] for tool in self.tools}
-        old = self.connection
+        before = {tool["name"] for tool in self.connection.tools}
         try:
             self._connect()
-        except (OSError, RuntimeError) as error:
-            self.connection = old
-            self._failed(getattr(error, "reason", str(error)))
+        except (OSError, RuntimeError) as error:  # the old connection, and its list, stay
+            self._failed(error.reason if isinstance(error, ServerDied) else str(error))
             return
         self.tell("recovered" if self.noticed else "ready", f"{self.name} works again")
         self.noticed = False
-        after = {tool["name"] for tool in self.tools}
+        after = {tool["name"] for tool in self.connection.tools}
         if before != after:
             added, removed = sorted(after - before), sorted(before - after)
             self.tell("tools_changed", f"{self.name}: added {added}, removed {removed}")
+
+
+class Supervisor(Restarts):
+    """A server that lives through many processes, used like one connection."""
+
+    @property
+    def alive(self):
+        """Whether a call can be sent now. It looks first."""
+        self.look()
+        return self.state == "ready"
+
+    @property
+    def tools(self):
+        """The newest list; it stays while the server is down."""
+        return self.connection.tools
+
+    def request(self, method, params=None, timeout=10.0):
+        """Send a request, once. Raises ServerDied at once while the server is down."""
+        if not self.alive:
+            raise ServerDied(self.reason)
+        return self.connection.request(method, params, timeout)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *error):
+        self.close()
 
 
 def sign_of_life(connection, timeout=5.0, method="ping"):

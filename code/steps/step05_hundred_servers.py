@@ -63,8 +63,6 @@ def model_name(server, tool):
 class Node:
     """Where one more character leads, whether a name ends here, and how many names end here or below."""
 
-    __slots__ = ("below", "count", "ends")
-
     def __init__(self):
         self.below, self.ends, self.count = {}, False, 0
 
@@ -95,7 +93,9 @@ class Trie:
     def under(self, prefix):
         """All names that begin with this prefix, sorted."""
         matched, node = self._walk(prefix)
-        names, waiting = [], [(prefix, node)] if matched == len(prefix) else []
+        if matched < len(prefix):
+            return []
+        names, waiting = [], [(prefix, node)]
         while waiting:
             text, node = waiting.pop()
             if node.ends:

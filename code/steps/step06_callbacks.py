@@ -21,7 +21,8 @@ def declared(handlers):
 
 def answer(server, request, handlers):
     """The reply to a request of a server: a result, or an error that says why there is none."""
-    reply, method = {"jsonrpc": "2.0", "id": request["id"]}, request["method"]
+    reply = {"jsonrpc": "2.0", "id": request["id"]}
+    method = request["method"]
     if method == "ping":
         return reply | {"result": {}}
     if method not in handlers:
