@@ -145,8 +145,8 @@ def openai_call(name, arguments, id="call_1"):
 #
 # <details><summary>Hint 3: a sketch</summary>
 #
-# `definitions.append(` one dict with the three keys of the table `)`. The schema stands in the server's
-# definition under `inputSchema`.
+# `definitions.append(` one dict with the three keys of the table `)`. Two of its values stand in the line above the
+# gap; the third is one of the names of the tool.
 #
 # </details>
 
@@ -229,7 +229,8 @@ with checks.task(1, "definitions for a provider", points=1) as check:
 # `{"role": "tool", "tool_call_id": "call_1", "content": "…"}`, and never raises for what the model wrote.
 #
 # 1. If no tool has this model name, `content` is an error and nothing is run.
-# 2. If the arguments are not a JSON *object*, `content` is an error and nothing is run.
+# 2. If the arguments are not a JSON *object*, `content` is an error and nothing is run. (An empty text may be taken
+#    for `{}`, as in the lesson, or for an error: no check asks.)
 # 3. Otherwise `run(tool, arguments)` gives the result of the server. `content` is the text of its blocks, one
 #    below the other. A block of another type than `text` becomes its type in brackets, such as `[image]`.
 #    If the result says `isError`, the content is an error.
@@ -242,7 +243,8 @@ with checks.task(1, "definitions for a provider", points=1) as check:
 # %% [markdown]
 # <details><summary>Hint 1: a question</summary>
 #
-# Three things can go wrong before anything is run. What does Python do in each of them if you do nothing?
+# Three things can go wrong before anything is run: the name, the JSON, and what the JSON is. What does Python do in
+# each case if you do nothing?
 #
 # </details>
 #
@@ -257,7 +259,7 @@ with checks.task(1, "definitions for a provider", points=1) as check:
 #
 # Find the tool by its model name; if there is none, the content is an error. Read the arguments in a `try`;
 # if that fails or gives no dict, the content is an error. Otherwise run, make one text for each block, join
-# them, and put `error: ` in front if the result says so. In all cases return one message with the call's id.
+# them, and put `error: ` in front if the result says so. One `return` at the end serves all cases.
 #
 # </details>
 
@@ -376,7 +378,7 @@ with checks.task(2, "a call back, a result in", points=3) as check:
             why="a model name is looked up in the list of tools, never taken apart",
         )
     with check.hidden("arguments of every kind"):
-        for broken in ["", "null", "7", '"text"', "{'query': 'x'}", "[" * 3, "true"]:
+        for broken in ["null", "7", '"text"', "{'query': 'x'}", "[" * 3, "true"]:
             ran = []
             message = check.call(
                 answer,

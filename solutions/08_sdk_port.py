@@ -20,6 +20,8 @@ except ImportError:
     print("Installing the official SDK …")
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "mcp>=2.3,<3"], check=True)
     importlib.invalidate_caches()
+    for name in [name for name in sys.modules if name.split(".")[0] == "mcp"]:
+        del sys.modules[name]  # an older version, which was looked into just now
     from mcp import Client, StdioServerParameters, stdio_client
 
 # %% [markdown]
@@ -31,6 +33,7 @@ except ImportError:
 #   `stdio_client` with `errlog=None`, so it works in Colab.
 # - Use a `Client` with `async with`, and `await` what it does. It must be left by the task that entered it, and in one
 #   task the newest must be left first.
+# - A line without `await` gives the turn to nobody: a loop that only looks, or `time.sleep`, stops all tasks.
 # - The servers are of two revisions, 2025-11-25 and 2026-07-28. The SDK finds out which.
 # - The checks run your coroutines in an event loop of their own. To try something out, add a cell:
 #   `await ask(FILES, "search", {"query": "plan"})`. In a notebook no `asyncio.run` is needed, and none works.
@@ -52,8 +55,18 @@ from pathlib import Path
 
 CODE = Path(main.__file__).resolve().parent
 SECONDS = 8  # for everything that a check asks of an answer: servers start in a moment
-SCOPES = "A client was left by another task than the one that entered it, or before a newer one of the same task."
+CELLS = ("ipykernel_", "<ipython-input")  # in the file names of notebook cells
+SCOPES = (
+    "A client was left by another task than the one that entered it, or before a newer one of the same task. "
+    "Enter and leave it in one task: in task 3 through the stack and without `gather`, "
+    "in task 4 with one `async with` in `own`."
+)
+STANDS = (
+    "{} runs and comes to no `await`, so nothing else in the event loop has its turn. "
+    "A loop that looks again and again, or `time.sleep`, stops all tasks: wait with `await`."
+)
 ENDING = 6  # seconds more to leave what was entered; the SDK needs four for a server that does not want to end
+LIMIT = SECONDS + ENDING + 6  # for a whole check; before that, `run` says what is wrong
 SERVER = """
 import json, os, sys
 spec = json.loads(sys.argv[1])
@@ -103,8 +116,8 @@ for line in sys.stdin:
     record("wire", "→ " + line.strip())
     reply = server(json.loads(line))
     if reply is not None:
+        record("wire", "← " + json.dumps(reply))  # first: the client goes on as soon as it has the reply
         print(json.dumps(reply), flush=True)
-        record("wire", "← " + json.dumps(reply))
 """
 for name in ("mcp", "asyncio"):  # what a failing answer leaves behind is said by the checks
     logging.getLogger(name).addHandler(logging.NullHandler())
@@ -158,9 +171,10 @@ def lives(pid):
 
 def run(steps, seconds=SECONDS):
     """Run a coroutine in a loop and a thread of its own, with a limit; what it raised comes without its groups."""
-    outcome, hook = Future(), sys.unraisablehook
+    outcome, hook, loops = Future(), sys.unraisablehook, []
 
     async def limited():
+        loops.append(asyncio.get_running_loop())
         try:
             outcome.set_result(await asyncio.wait_for(steps, seconds))
         except BaseException as error:
@@ -176,6 +190,8 @@ def run(steps, seconds=SECONDS):
             error = error.exceptions[0]
         if "cancel scope" in str(error):
             raise checks.CheckFailed(SCOPES) from None
+        if not outcome.done() and loops:
+            stands_still(loops[0], thread)
         if isinstance(error, TimeoutError):
             raise checks.TimeLimit(f"no answer within {seconds:g} seconds") from None
         raise error from None
@@ -183,6 +199,18 @@ def run(steps, seconds=SECONDS):
         thread.join(2)
         gc.collect()
         sys.unraisablehook = hook
+
+
+def stands_still(loop, thread):
+    """Fail with the name of the function that keeps this loop from giving turns; return if it gives them."""
+    turn = threading.Event()
+    loop.call_soon_threadsafe(turn.set)
+    if not turn.wait(1):
+        frame = sys._current_frames().get(thread.ident)
+        while frame is not None and not any(cell in frame.f_code.co_filename for cell in CELLS):
+            frame = frame.f_back
+        name = f"`{frame.f_code.co_name}`" if frame else "A function"
+        raise checks.CheckFailed(STANDS.format(name)) from None
 
 
 def words(random, number):
@@ -237,7 +265,7 @@ with checks.task(1, "one client, one call", points=2) as check:
         lambda: run(ask(FILES, "search", {"query": "plan"})),
         called="ask(FILES, 'search', {'query': 'plan'})",
         expected="plan.txt",
-        seconds=16,
+        seconds=LIMIT,
     )
     ### BEGIN HIDDEN TESTS
     with check.hidden("another server, of the other revision"):
@@ -247,7 +275,7 @@ with checks.task(1, "one client, one call", points=2) as check:
             lambda: run(ask(stage.command(name, [tool], era="2026-07-28"), tool, {})),
             expected=f"{name} ran {tool}",
             why="call the tool that was asked for, with the arguments that were given",
-            seconds=16,
+            seconds=LIMIT,
         )
     ### END HIDDEN TESTS
 
@@ -310,7 +338,7 @@ with checks.task(2, "all pages", points=2) as check:
         lambda: run(listed(stage.command("notes", ["search", "create"], ["delete"]))),
         called="list_all(client) for a server with the pages ['search', 'create'] and ['delete']",
         expected=["search", "create", "delete"],
-        seconds=16,
+        seconds=LIMIT,
         why="a page that has a next_cursor is not the last one",
     )
     ### BEGIN HIDDEN TESTS
@@ -321,7 +349,7 @@ with checks.task(2, "all pages", points=2) as check:
         check.returns(
             lambda: run(listed(stage.command("x", *pages, era="2026-07-28", cursors=["0", "", "end"]))),
             expected=names,
-            seconds=16,
+            seconds=LIMIT,
             why="a list ends where next_cursor is None; an empty cursor and an empty page are no end",
         )
     ### END HIDDEN TESTS
@@ -355,8 +383,8 @@ with checks.task(2, "all pages", points=2) as check:
 #
 # <details><summary>Hint 2: a pointer</summary>
 #
-# `self.clients[name] = await stack.enter_async_context(Client(…))`. The routing is that of exercise 1: never look into
-# the text of a canonical name.
+# `await stack.enter_async_context(x)` gives what `async with x as …` gives: here, the open client. The routing is that
+# of exercise 1: a dict holds where a name leads, and nobody looks into the text of a canonical name.
 #
 # </details>
 #
@@ -442,7 +470,7 @@ with checks.task(3, "many servers, routing kept", points=3) as check:
             },
             "servers left": 0,
         },
-        seconds=16,
+        seconds=LIMIT,
         why="the entry says which client and which local name; what is entered into the stack is left with it",
     )
     ### BEGIN HIDDEN TESTS
@@ -458,7 +486,7 @@ with checks.task(3, "many servers, routing kept", points=3) as check:
         registry = {tool: (a, tool), f"{b}/{other}": (a, f"{b}/{other}"), other: (b, other), f"{b}/{tool}": (b, tool)}
         registry |= {free: (c, free), f"{c}/{tool}": (c, tool), f"{c}/{other}": (c, other)}
         why = "a call went astray: server and local name stand in the registry, not in the text of a name"
-        result = check.call(lambda: run(through_hub(stage, commands, registry)), seconds=16, why=why)
+        result = check.call(lambda: run(through_hub(stage, commands, registry)), seconds=LIMIT, why=why)
         check.equal(result["registry"], registry, what="registry", why="the registry is wrong for them")
         wanted = {name: f"{server} ran {local}" for name, (server, local) in registry.items()}
         check.equal(result["called"], wanted | {"no such tool": "KeyError"}, what="calls", why=why)
@@ -476,7 +504,7 @@ with checks.task(3, "many servers, routing kept", points=3) as check:
             return "no exception"
 
         why = "when one server does not start, the stack must end the others: enter them into it and nowhere else"
-        check.returns(half_way, expected=0, seconds=16, why=why)
+        check.returns(half_way, expected=0, seconds=LIMIT, why=why)
     ### END HIDDEN TESTS
 
 # %% [markdown] task=4 minutes=16 difficulty="hard"
@@ -597,8 +625,8 @@ with checks.task(4, "an owner task", points=3) as check:
             "clients left": [],
             "servers left": 0,
         },
-        seconds=16,
-        why="each task enters and leaves its own client, and whoever waits for ready hears of a failure too",
+        seconds=LIMIT,
+        why="each task enters its client, awaits the stop and leaves; who waits for ready hears of a failure too",
     )
     ### BEGIN HIDDEN TESTS
     with check.hidden("a server that ends at once"):
@@ -608,7 +636,7 @@ with checks.task(4, "an owner task", points=3) as check:
         commands = {b: stage.command(b, [tool], broken=True), **commands}
         result = check.call(
             lambda: run(owned(stage, commands, tool)),
-            seconds=16,
+            seconds=LIMIT,
             why="one bad server must cost the others nothing, and own must not raise",
         )
         check.equal(

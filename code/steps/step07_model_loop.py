@@ -40,7 +40,7 @@ def raw(entry, connections):
 
 
 def definitions(table, connections, shape=for_openai):
-    """What goes out to the model."""
+    """What goes out to the model; `shape` is one of the three functions above."""
     return [
         shape(name, entry.description, raw(entry, connections)["inputSchema"])
         for name, entry in table.items()
@@ -53,7 +53,7 @@ def read_call(wanted, table):
     if name not in table:
         return None, f"there is no tool {name!r}; nothing was called"
     try:
-        arguments = json.loads(text or "{}")
+        arguments = json.loads(text or "{}")  # some models write nothing for a tool without parameters
     except ValueError as error:
         return None, f"the arguments are not JSON ({error}); nothing was called"
     if not isinstance(arguments, dict):
@@ -100,13 +100,13 @@ def must_ask(entry, connections, allowed):
 
 def answer(wanted, table, connections, allowed, confirm, limit, draw):
     """The message that answers one call, whatever the model wrote and whatever the server did."""
-    entry, arguments = read_call(wanted, table)
+    entry, rest = read_call(wanted, table)  # rest: the arguments, or what is wrong
     if entry is None:
-        content = f"error: {arguments}"
-    elif must_ask(entry, connections, allowed) and not confirm(entry, arguments):
+        content = f"error: {rest}"
+    elif must_ask(entry, connections, allowed) and not confirm(entry, rest):
         content = "error: the user did not agree; nothing was called"
     else:
-        result = call(table, connections, wanted["function"]["name"], arguments)
+        result = call(table, connections, wanted["function"]["name"], rest)
         content = mark(cap(as_text(result), limit), draw)
         if result.get("isError"):
             content = f"error: {content}"  # our word, so it stands outside of the mark
@@ -130,8 +130,7 @@ def converse(
         if not reply.get("tool_calls"):
             break
         for wanted in reply["tool_calls"]:
-            rest = (table, connections, allowed, confirm, limit, draw)
-            messages.append(answer(wanted, *rest))
+            messages.append(answer(wanted, table, connections, allowed, confirm, limit, draw))
     return messages
 
 
@@ -145,10 +144,11 @@ def choose(table, question, k):
     known = {name: words(f"{name} {entry.description}") for name, entry in table.items()}
     worth = {}
     for word in sorted(words(question)):
-        number = sum(word in its for its in known.values())
+        number = len([name for name in known if word in known[name]])  # tools that have this word
         worth[word] = math.log(len(table) / number) if number else 0.0
 
     def score(name):
         return sum(worth[word] for word in worth if word in known[name])
 
-    return {name: table[name] for name in sorted(table, key=score, reverse=True)[:k]}
+    best = sorted(table, key=score, reverse=True)[:k]  # of equal ones, the first of the table comes first
+    return {name: table[name] for name in best}

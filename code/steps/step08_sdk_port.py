@@ -19,8 +19,9 @@ async def list_all(client):
     """All tools as the small client keeps them: dicts, page by page. The SDK's list is one page."""
     tools, cursor = [], None
     while True:
-        page = await client.list_tools(cursor=cursor, cache_mode="refresh")
-        tools += [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools]
+        page = await client.list_tools(cursor=cursor, cache_mode="refresh")  # ask the server, not a cache
+        for tool in page.tools:  # as a dict again, with the names of the wire: inputSchema, not input_schema
+            tools.append(tool.model_dump(by_alias=True, mode="json", exclude_none=True))
         cursor = page.next_cursor
         if cursor is None:  # an empty cursor is a cursor
             return tools
@@ -50,7 +51,7 @@ class Connection:
         self._stop.set()
         await self._owner
 
-    async def _own(self, seconds=10):
+    async def _own(self, seconds=20):  # the SDK alone may wait ten for an answer to server/discover
         try:
             async with asyncio.timeout(seconds) as limit, Client(transport(self.command)) as client:
                 self.tools = await list_all(client)
