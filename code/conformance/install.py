@@ -2,9 +2,11 @@
 
 Both go to `work/conformance` below the root of the repository, and nothing else is touched: Node
 comes as a wheel from PyPI, into an environment of its own, unless PATH has Node 22 or newer.
-A second run does nothing. It needs the package registries once.
+A second run does nothing. It needs the package registries once. The exit code is 0 if both are
+there, 1 if something is missing; a sentence says what.
 """
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -102,6 +104,12 @@ def install() -> None:
 
 def main() -> int:
     """Returns the exit code."""
+    argparse.ArgumentParser(
+        description="Install the official conformance suite and a Node that can run it, below work/conformance.",
+        epilog="example: python code/conformance/install.py && python code/conformance/run.py\n"
+        "exit code: 0 both are there, 1 something is missing",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ).parse_args()
     try:
         TARGET.mkdir(parents=True, exist_ok=True)
         install()

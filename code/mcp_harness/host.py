@@ -200,6 +200,15 @@ class Host:
             raise self._gone(tool)
         return result
 
+    def request(self, server: str, method: str, params: Message | None = None, timeout: float | None = None) -> Message:
+        """Send a server one request that no tool is for, such as prompts/list; returns its result as it came.
+
+        Of a list that is one page, and in 2026-07-28 it may be a question. Raises what `call` raises, or UnknownServer.
+        """
+        member = self._member(server)
+        seconds = member.config.call_timeout if timeout is None else min(timeout, LONGEST_TIMEOUT)
+        return member.ready_session().request(method, params, time.monotonic() + seconds)
+
     def _lookup(self, name: str) -> MergedTool:
         try:
             return self._settle().lookup(name)

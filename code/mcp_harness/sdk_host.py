@@ -38,6 +38,7 @@ try:
     from mcp import Client, MCPError, StdioServerParameters, stdio_client
     from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
     from mcp.shared.message import SessionMessage
+    from pydantic import TypeAdapter
 except ImportError as error:
     raise ImportError(
         "mcp_harness.sdk_host needs version 2.3 or newer of the official SDK: run `pip install 'mcp>=2.3,<3'`. "
@@ -78,6 +79,9 @@ HIDDEN_END = "its connection ended (the SDK does not tell how)"
 
 Changes = dict[str, list[str]]  # "added", "removed", "changed" → canonical names
 Handler = Callable[[str, Message], Message | Awaitable[Message]]
+
+AnyRequest = types.Request[dict[str, Any] | None, str]  # of a method that the SDK may have no model for
+AS_IT_CAME: TypeAdapter[Any] = TypeAdapter(dict[str, Any])
 
 
 class SdkHost:
@@ -194,6 +198,14 @@ class SdkHost:
         if result.is_error and says_unknown(result.text, tool.local_name) and await self._is_gone(tool):
             raise self._gone(tool)
         return result
+
+    async def request(
+        self, server: str, method: str, params: Message | None = None, timeout: float | None = None
+    ) -> Message:
+        """Send a server one request that no tool is for; as `Host.request`, with the same exceptions."""
+        member = self._member(server)
+        seconds = member.config.call_timeout if timeout is None else min(timeout, LONGEST_TIMEOUT)
+        return await member.request(method, params, seconds)
 
     def _lookup(self, name: str) -> MergedTool:
         try:
@@ -612,20 +624,31 @@ class SdkMember:
     # --- the tools -------------------------------------------------------------------------------
 
     async def call(self, tool: str, arguments: Message, seconds: float) -> Message:
-        """One tools/call, its result as it came. The SDK's exceptions become ours."""
+        """One tools/call, its result as it came."""
         client = self._ready_client()
+        reply = dumped(client.call_tool(tool, arguments, read_timeout_seconds=seconds))
+        return await self._within(seconds, reply, client, f"tools/call {tool!r}")
+
+    async def request(self, method: str, params: Message | None, seconds: float) -> Message:
+        """One request of any method, its result as it came."""
+        client = self._ready_client()
+        reply = client.session.send_request(AnyRequest(method=method, params=params), AS_IT_CAME, seconds)
+        return await self._within(seconds, reply, client, method)
+
+    async def _within(self, seconds: float, reply: Awaitable[Message], client: Client, what: str) -> Message:
+        """What the SDK gives back for a request, in time. Its exceptions become ours."""
         self._pending += 1
         try:
             with anyio.fail_after(seconds + CALL_GRACE):
-                return dump(await client.call_tool(tool, arguments, read_timeout_seconds=seconds))
+                return await reply
         except TimeoutError:
-            raise self._timed_out(f"tools/call {tool!r}", seconds) from None
+            raise self._timed_out(what, seconds) from None
         except MCPError as error:
-            raise self._translated(error, client, f"tools/call {tool!r}", seconds) from error
+            raise self._translated(error, client, what, seconds) from error
         except RuntimeError as error:  # the SDK checks structured content against the tool's schema
             raise BadReply(self.name, f"server {self.name!r}: {error}") from error
         except ValueError as error:  # pydantic's ValidationError is one
-            text = f"server {self.name!r} answered tools/call {tool!r} with no valid result: {error}"
+            text = f"server {self.name!r} answered {what} with no valid result: {error}"
             raise BadReply(self.name, text) from error
         finally:
             self._pending -= 1
@@ -818,6 +841,11 @@ def dump(model: Any) -> Message:
     """One of the SDK's models as the JSON that came."""
     fields: Message = model.model_dump(mode="json", by_alias=True, exclude_unset=True)
     return fields
+
+
+async def dumped(reply: Awaitable[Any]) -> Message:
+    """The same for a model that is still to come."""
+    return dump(await reply)
 
 
 def real_reason(error: BaseException) -> Exception:

@@ -6,6 +6,7 @@ processes: what it started must be gone. An exception that ends a thread fails t
 
 import collections
 import contextlib
+import http.server
 import itertools
 import json
 import os
@@ -285,6 +286,25 @@ class Events:
             came = self._changed.wait_for(lambda: len(self.seen(kind, server)) >= number, timeout)
         assert came, f"no {kind} number {number} within {timeout} s, only {self.seen()}"
         return self.seen(kind, server)[number - 1]
+
+
+@pytest.fixture
+def http_server() -> Iterator[Callable[[type[http.server.BaseHTTPRequestHandler]], http.server.HTTPServer]]:
+    """`http_server(handler)`: an HTTP server on loopback. `seen` is an empty list for the handler to fill."""
+    with contextlib.ExitStack() as ends:
+
+        def start(handler: type[http.server.BaseHTTPRequestHandler]) -> http.server.HTTPServer:
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+            server.daemon_threads = True
+            server.seen = []
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+            thread.start()
+            ends.callback(server.server_close)
+            ends.callback(thread.join)
+            ends.callback(server.shutdown)
+            return server
+
+        yield start
 
 
 @pytest.fixture

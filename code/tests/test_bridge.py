@@ -1,14 +1,13 @@
-"""The bridge from stdio to HTTP, and how verdicts of the conformance suite are read. The suite itself is not run."""
+"""The bridge from stdio to HTTP, between a client and the conformance suite."""
 
 import http.server
 import json
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
-from conformance import bridge, run
+from conformance import bridge
 
 BRIDGE = Path(bridge.__file__)
 MODERN = {"_meta": {bridge.META_VERSION: "2026-07-28"}}
@@ -40,16 +39,10 @@ class Recorder(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def server():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Recorder)
-    server.daemon_threads = True
-    server.seen, server.replies = [], {}
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def server(http_server):
+    server = http_server(Recorder)
+    server.replies = {}
+    return server
 
 
 def bridged(server, *messages):
@@ -153,49 +146,3 @@ def test_a_text_that_no_header_can_carry_is_sent_as_base64(text, header):
 def test_an_event_may_have_several_data_lines_and_others_are_passed_over():
     lines = [b": hello\n", b"event: message\n", b"data: a\r\n", b"data:b\n", b"\n", b"data: c\n", b"\n", b"data: cut"]
     assert list(bridge.events(lines)) == ["a\nb", "c"]
-
-
-# --- verdicts --------------------------------------------------------------------------------
-
-
-def verdict(*statuses, problem=""):
-    checks = tuple(run.Check(f"check-{number}", status) for number, status in enumerate(statuses))
-    return run.Verdict("2026-07-28", "tools_call", checks, problem)
-
-
-@pytest.mark.parametrize(
-    ("one", "passed"),
-    [
-        (verdict("SUCCESS", "INFO", "SKIPPED"), True),
-        (verdict("SUCCESS", "FAILURE"), False),
-        (verdict("SUCCESS", "WARNING"), False),
-        (verdict("INFO"), False),
-        (verdict(), False),
-        (verdict("SUCCESS", problem="exit code 1"), False),
-    ],
-)
-def test_a_scenario_passes_only_if_something_was_checked_and_all_of_it_is_well(one, passed):
-    assert one.passed is passed
-
-
-def test_the_table_says_what_failed_in_the_suites_words():
-    failed = run.Verdict("2026-07-28", "tools_call", (run.Check("add", "FAILURE", "5 + 3 was 7"),))
-    page = run.table([verdict("SUCCESS"), failed], "suite 1")
-    assert "1 of 2 scenarios passed" in page
-    assert "failure `add`: 5 + 3 was 7" in page
-
-
-def test_a_suite_that_says_nothing_is_a_failure(tmp_path):
-    silent = tmp_path / "suite.py"
-    silent.write_text("print('no such scenario')")
-    found = run.judge([sys.executable, str(silent)], "2026-07-28", "tools_call")
-    assert not found.passed
-    assert "no such scenario" in found.problem
-
-
-def test_a_suite_that_hangs_is_ended(tmp_path):
-    hangs = tmp_path / "suite.py"
-    hangs.write_text("import os\nreading, writing = os.pipe()\nos.read(reading, 1)\n")
-    code, output = run.run_bounded([sys.executable, str(hangs)], 0.5)
-    assert code is None
-    assert "no end" in output

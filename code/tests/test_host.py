@@ -142,6 +142,28 @@ def test_wrong_names_and_arguments_are_the_callers_mistakes():
         assert host.status()["files"].pending == 0
 
 
+@pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
+def test_a_request_that_no_tool_is_for(era):
+    command = ("-I", "-S", str(SERVERS / "files.py"), "--era", era)
+    with Host([ServerConfig("files", sys.executable, command)]) as host:
+        assert [tool["name"] for tool in host.request("files", "tools/list")["tools"]] == ["read", "search"]
+        with pytest.raises(RpcError, match=r"answered prompts/list with error -32601"):
+            host.request("files", "prompts/list", timeout=5)
+        with pytest.raises(UnknownServer):
+            host.request("mail", "prompts/list")
+        assert host.status()["files"].pending == 0
+    with pytest.raises(HostClosed):
+        host.request("files", "prompts/list")
+
+
+def test_a_request_without_a_reply_ends_in_time(faulty):
+    with (
+        Host([faulty("never-answers")]) as host,
+        pytest.raises(RequestTimeout, match=r"no reply to tools/call 'never' within 0\.2 s"),
+    ):
+        host.request("faulty", "tools/call", {"name": "never"}, timeout=0.2)
+
+
 def test_the_2026_revision_fails_with_a_sentence_for_now():
     with Host([config("files", era="2026-07-28")]) as host:
         assert host.status()["files"].state == "failed"

@@ -8,7 +8,18 @@ from pathlib import Path
 
 import anyio
 import pytest
-from mcp_harness import AmbiguousTool, ConfigError, Host, HostClosed, Policy, ServerConfig, UnknownServer, UnknownTool
+from mcp_harness import (
+    AmbiguousTool,
+    ConfigError,
+    Host,
+    HostClosed,
+    Policy,
+    RequestTimeout,
+    RpcError,
+    ServerConfig,
+    UnknownServer,
+    UnknownTool,
+)
 from mcp_harness.sdk_host import SdkHost, real_reason
 
 CODE = Path(__file__).resolve().parents[1]
@@ -179,6 +190,32 @@ def test_your_own_mistakes_are_the_exceptions_of_the_host(fleet):
         SdkHost([], max_starting=0)
 
 
+@pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
+def test_a_request_that_no_tool_is_for(mark, era):
+    async def steps():
+        async with SdkHost([server("files", "--era", era, mark=mark)]) as host:
+            listed = await host.request("files", "tools/list")
+            assert [tool["name"] for tool in listed["tools"]] == ["read", "search"]
+            with pytest.raises(RpcError, match=r"answered prompts/list with error -32601"):
+                await host.request("files", "prompts/list", timeout=5)
+            with pytest.raises(UnknownServer):
+                await host.request("mail", "prompts/list")
+            assert host.status()["files"].pending == 0
+        with pytest.raises(HostClosed):
+            await host.request("files", "prompts/list")
+
+    run(steps())
+
+
+def test_a_request_without_a_reply_ends_in_time(faulty):
+    async def steps():
+        async with SdkHost([faulty("never-answers")]) as host:
+            with pytest.raises(RequestTimeout, match=r"no reply to tools/call within 0\.2 s"):
+                await host.request("faulty", "tools/call", {"name": "never"}, timeout=0.2)
+
+    run(steps())
+
+
 def test_a_refused_server_is_ended(mark):
     configs = [server("notes", mark=mark), server("files", mark=mark)]
 
@@ -200,7 +237,7 @@ def test_an_exception_in_the_callback_is_counted(mark):
 
 def test_the_surface_is_that_of_the_host():
     ours, theirs = vars(SdkHost), vars(Host)
-    shared = {"tools", "call", "status", "refresh", "restart", "wait_ready", "close"}
+    shared = {"tools", "call", "request", "status", "refresh", "restart", "wait_ready", "close"}
     for name in shared:
         assert list(inspect.signature(ours[name]).parameters) == list(inspect.signature(theirs[name]).parameters), name
         assert inspect.iscoroutinefunction(ours[name]) == (name not in ("tools", "status"))

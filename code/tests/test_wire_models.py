@@ -6,7 +6,6 @@ to the package, so a new version of it may move them: this file is the one place
 
 import json
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -129,7 +128,7 @@ def test_all_that_is_said_in_a_session_fits_the_models(faulty, events, era):
         host.call("silent/change" if "silent/change" in host.tools() else "change", {"tools": ["new"]}, timeout=10)
         events.wait("tools_changed", "silent")
         with pytest.raises(RpcError):  # a tool that the host would not even ask for
-            host._members["silent"].ready_session().call("tools/call", {"name": "nobody"}, time.monotonic() + 10)
+            host.request("silent", "tools/call", {"name": "nobody"}, timeout=10)
     lines = [line for line in recorder.lines() if line["message"].get("method") != "nobody/knows"]
     checked = check(era, lines)
     assert EXPECTED[era] - checked == set()
