@@ -26,6 +26,7 @@ Where a change belongs:
     definitions.py fit for every provider         results.py    results for a model
     selection.py   which tools a model sees       acceptance.py a harness, examined
     repl.py        a conversation with servers    terminal.py   and its lines in a terminal
+    routing.py     which server, which result     sdk_host.py   the host on the official SDK
 """
 
 from .callbacks import Handler

@@ -20,16 +20,16 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import Any
 
-from . import wire
 from .callbacks import Callbacks, Handler
 from .clock import Clock, SystemClock, as_clock
 from .config import LONGEST_TIMEOUT, ServerConfig, check_configs
-from .errors import ArgumentsError, BadReply, ConfigError, HostClosed, RpcError, UnknownServer, UnknownTool
+from .errors import ConfigError, HostClosed, RpcError
 from .events import Dispatcher, Event, ServerStatus
-from .member import Changes, Member
-from .namespace import Collision, MergedTool, Namespace, Policy, changes
+from .member import Member
+from .namespace import Changes, Collision, MergedTool, Namespace, Policy, names_in
+from .routing import NO_SUCH_TOOL, find_server, find_tool, gone, read_arguments, read_result, says_unknown
 from .session import Tap
-from .tools import ToolResult, read_result
+from .tools import ToolResult
 from .transport import Spawn, kill, shut_down
 from .wire import Message
 
@@ -179,25 +179,22 @@ class Host:
         ArgumentsError, HandlerFailed, RpcError, BadReply, RequestTimeout, ServerDied, HostClosed. Never sent twice.
         """
         self._check_open()
-        if arguments is not None and not isinstance(arguments, Mapping):
-            raise ArgumentsError(f"tool {name!r}: the arguments are {arguments!r}, but they have to be a dict")
-        tool = self._lookup(name)
+        given = read_arguments(name, arguments)
+        tool = find_tool(self._settle(), name, self._members)
         member = self._members[tool.server_name]
         seconds = member.config.call_timeout if timeout is None else min(timeout, LONGEST_TIMEOUT)
         deadline = time.monotonic() + seconds
         session = member.ready_session()
-        params = {"name": tool.local_name, "arguments": dict(arguments or {})}
+        params = {"name": tool.local_name, "arguments": given}
         try:
             raw = session.call("tools/call", params, deadline)
         except RpcError as error:
-            if error.code in (wire.INVALID_PARAMS, wire.METHOD_NOT_FOUND) and self._is_gone(tool, deadline):
-                raise self._gone(tool) from error
+            if error.code in NO_SUCH_TOOL and self._is_gone(tool, deadline):
+                raise gone(self.namespace, tool) from error
             raise
-        result = read_result(tool.server_name, raw)
-        if result is None:
-            raise BadReply(tool.server_name, f"server {tool.server_name!r}: the result of {name!r} has no content list")
+        result = read_result(tool, raw)
         if result.is_error and says_unknown(result.text, tool.local_name) and self._is_gone(tool, deadline):
-            raise self._gone(tool)
+            raise gone(self.namespace, tool)
         return result
 
     def request(self, server: str, method: str, params: Message | None = None, timeout: float | None = None) -> Message:
@@ -209,26 +206,12 @@ class Host:
         seconds = member.config.call_timeout if timeout is None else min(timeout, LONGEST_TIMEOUT)
         return member.ready_session().request(method, params, time.monotonic() + seconds)
 
-    def _lookup(self, name: str) -> MergedTool:
-        try:
-            return self._settle().lookup(name)
-        except UnknownTool as error:
-            absent = [f"{m.name} is {m.state}" for m in self._members.values() if m.state != "ready"]
-            if not absent:
-                raise
-            detail = f"{error.detail} (not all servers are there: {', '.join(absent)}; see host.status())"
-            raise UnknownTool(name, error.suggestions, detail) from None
-
     def _is_gone(self, tool: MergedTool, deadline: float) -> bool:
         """After an answer that may mean "no such tool": one refresh, then the table tells."""
         with contextlib.suppress(Exception):
             self._members[tool.server_name].refresh(deadline)
             return tool.canonical_name not in self._settle().table
         return False
-
-    def _gone(self, tool: MergedTool) -> UnknownTool:
-        detail = f"server {tool.server_name!r} no longer has {tool.local_name!r}; its tools were listed again"
-        return UnknownTool(tool.canonical_name, self.namespace.suggest(tool.canonical_name), detail)
 
     # --- servers -----------------------------------------------------------------------------
 
@@ -268,10 +251,7 @@ class Host:
 
     def _member(self, server: str) -> Member:
         self._check_open()
-        if server not in self._members:
-            known = ", ".join(map(repr, self._members)) or "none"
-            raise UnknownServer(f"no server {server!r} is configured; there are: {known}")
-        return self._members[server]
+        return find_server(self._members, server)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -288,14 +268,9 @@ class Host:
     def install(self, server: str, tools: list[Message]) -> Changes:
         """Replace a server's tools in one step. Until somebody has looked at the names, none are given."""
         with self._naming:
-            before = self.namespace.of_server(server)
-            collisions = self.namespace.offer(server, tools)
-            looked_at = self.namespace.looked_at
-            if looked_at:
-                collisions += self.namespace.settle()
-            difference = changes(before, self.namespace.of_server(server))
+            difference, collisions = self.namespace.replace(server, tools)
         self._report(collisions)
-        if looked_at and names_in(difference):
+        if names_in(difference):
             self.tell("tools_changed", server, dict(difference))
         return difference
 
@@ -343,14 +318,3 @@ class Host:
         """End the servers that the policy keeps out. Never called with a member's lock held."""
         for server, reason in self.namespace.refused().items():
             self._members[server].refuse(reason)
-
-
-def says_unknown(text: str, local_name: str) -> bool:
-    """True if an error result may mean that the server does not have the tool: SDK servers answer so."""
-    words = text[:500].lower()
-    return local_name.lower() in words and any(sign in words for sign in ("unknown tool", "not found", "no such tool"))
-
-
-def names_in(difference: Changes) -> list[str]:
-    """All names in a difference, sorted."""
-    return sorted({name for names in difference.values() for name in names})

@@ -26,6 +26,7 @@ from .config import ServerConfig
 from .eras import Era, Initialize
 from .errors import HandshakeError, HarnessError, HostClosed, RequestTimeout, ServerDied, SpawnError
 from .events import ServerStatus
+from .namespace import Changes
 from .pending import Failure
 from .probe import DiedOnProbe
 from .refreshing import Coalescing, Freshness
@@ -38,8 +39,6 @@ from .wire import Message
 STDERR_SHOWN = 5  # lines of stderr in a reason: the last ones name the mistake
 SPAWN_GRACE = 5.0  # seconds for a process that is being started when the host closes
 EXIT_NEWS = 0.05  # seconds for a reader to notice that its process has ended
-
-Changes = dict[str, list[str]]  # "added", "removed", "changed" → canonical names
 
 
 class Home(Protocol):

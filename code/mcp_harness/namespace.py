@@ -27,6 +27,7 @@ from .trie import Trie
 from .wire import Message
 
 Pair = tuple[str, str]  # server name, local name
+Changes = dict[str, list[str]]  # "added", "removed", "changed" → canonical names
 
 MODEL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,62}")  # what every provider takes
 LEGAL_PART = re.compile(r"[A-Za-z0-9-](?:[A-Za-z0-9_-]*[A-Za-z0-9-])?")  # neither begins nor ends with "_"
@@ -106,6 +107,14 @@ class Namespace:
         self._offers[server] = offer
         self.stale = True
         return self._untold(collisions)
+
+    def replace(self, server: str, tools: Iterable[Message]) -> tuple[Changes, list[Collision]]:
+        """The same for a table in use: once somebody has looked, new tools have their names at once."""
+        before = self.of_server(server)
+        collisions = self.offer(server, tools)
+        if self.looked_at:
+            collisions += self.settle()
+        return changes(before, self.of_server(server)), collisions
 
     def settle(self) -> list[Collision]:
         """Give names to what has none yet, and rebuild the table. Returns collisions not reported before."""
@@ -285,10 +294,15 @@ def readable(text: str, limit: int) -> str:
     return re.sub(r"[^A-Za-z0-9-]+", "_", text)[:limit].strip("_")
 
 
-def changes(before: Mapping[str, MergedTool], after: Mapping[str, MergedTool]) -> dict[str, list[str]]:
+def changes(before: Mapping[str, MergedTool], after: Mapping[str, MergedTool]) -> Changes:
     """What a new list brought: names added, removed, and changed in their definition."""
     return {
         "added": sorted(after.keys() - before.keys()),
         "removed": sorted(before.keys() - after.keys()),
         "changed": sorted(n for n in before.keys() & after.keys() if before[n].definition != after[n].definition),
     }
+
+
+def names_in(difference: Changes) -> list[str]:
+    """All names in a difference, sorted."""
+    return sorted({name for names in difference.values() for name in names})

@@ -48,7 +48,6 @@ except ImportError as error:
 
 from .config import LONGEST_TIMEOUT, ServerConfig, check_configs
 from .errors import (
-    ArgumentsError,
     BadReply,
     ConfigError,
     HandshakeError,
@@ -58,14 +57,12 @@ from .errors import (
     RpcError,
     ServerDied,
     SpawnError,
-    UnknownServer,
-    UnknownTool,
 )
 from .events import Event, ServerStatus
-from .host import names_in, says_unknown
-from .namespace import Collision, MergedTool, Namespace, Policy, changes
+from .namespace import Changes, Collision, MergedTool, Namespace, Policy, names_in
 from .restart import Backoff, delay_after
-from .tools import SetAside, ToolResult, read_result, read_tools
+from .routing import NO_SUCH_TOOL, find_server, find_tool, gone, read_arguments, read_result, says_unknown
+from .tools import SetAside, ToolResult, read_tools
 from .transport import STDERR_BYTES, STDERR_LINES, child_environment, show_command, space_hints, spawn_message
 from .wire import Message
 
@@ -77,7 +74,6 @@ CLOSE_BOUND = 10.0  # seconds; the SDK ends a stubborn server in six
 STDERR_SHOWN = 5  # lines of stderr in a reason
 HIDDEN_END = "its connection ended (the SDK does not tell how)"
 
-Changes = dict[str, list[str]]  # "added", "removed", "changed" → canonical names
 Handler = Callable[[str, Message], Message | Awaitable[Message]]
 
 AnyRequest = types.Request[dict[str, Any] | None, str]  # of a method that the SDK may have no model for
@@ -181,22 +177,19 @@ class SdkHost:
     ) -> ToolResult:
         """Call a tool by its canonical name; as `Host.call`, with the same exceptions. Never sent twice."""
         self._check_open()
-        if arguments is not None and not isinstance(arguments, Mapping):
-            raise ArgumentsError(f"tool {name!r}: the arguments are {arguments!r}, but they have to be a dict")
-        tool = self._lookup(name)
+        given = read_arguments(name, arguments)
+        tool = find_tool(self._settle(), name, self._members)
         member = self._members[tool.server_name]
         seconds = member.config.call_timeout if timeout is None else min(timeout, LONGEST_TIMEOUT)
         try:
-            raw = await member.call(tool.local_name, dict(arguments or {}), seconds)
+            raw = await member.call(tool.local_name, given, seconds)
         except RpcError as error:
-            if error.code in (types.INVALID_PARAMS, types.METHOD_NOT_FOUND) and await self._is_gone(tool):
-                raise self._gone(tool) from error
+            if error.code in NO_SUCH_TOOL and await self._is_gone(tool):
+                raise gone(self.namespace, tool) from error
             raise
-        result = read_result(tool.server_name, raw)
-        if result is None:
-            raise BadReply(tool.server_name, f"server {tool.server_name!r}: the result of {name!r} has no content list")
+        result = read_result(tool, raw)
         if result.is_error and says_unknown(result.text, tool.local_name) and await self._is_gone(tool):
-            raise self._gone(tool)
+            raise gone(self.namespace, tool)
         return result
 
     async def request(
@@ -207,25 +200,11 @@ class SdkHost:
         seconds = member.config.call_timeout if timeout is None else min(timeout, LONGEST_TIMEOUT)
         return await member.request(method, params, seconds)
 
-    def _lookup(self, name: str) -> MergedTool:
-        try:
-            return self._settle().lookup(name)
-        except UnknownTool as error:
-            absent = [f"{m.name} is {m.state}" for m in self._members.values() if m.state != "ready"]
-            if not absent:
-                raise
-            detail = f"{error.detail} (not all servers are there: {', '.join(absent)}; see host.status())"
-            raise UnknownTool(name, error.suggestions, detail) from None
-
     async def _is_gone(self, tool: MergedTool) -> bool:
         with contextlib.suppress(HarnessError):
             await self._members[tool.server_name].refresh()
             return tool.canonical_name not in self._settle().table
         return False
-
-    def _gone(self, tool: MergedTool) -> UnknownTool:
-        detail = f"server {tool.server_name!r} no longer has {tool.local_name!r}; its tools were listed again"
-        return UnknownTool(tool.canonical_name, self.namespace.suggest(tool.canonical_name), detail)
 
     # --- servers -----------------------------------------------------------------------------
 
@@ -266,10 +245,7 @@ class SdkHost:
 
     def _member(self, server: str) -> "SdkMember":
         self._check_open()
-        if server not in self._members:
-            known = ", ".join(map(repr, self._members)) or "none"
-            raise UnknownServer(f"no server {server!r} is configured; there are: {known}")
-        return self._members[server]
+        return find_server(self._members, server)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -299,14 +275,9 @@ class SdkHost:
 
     def install(self, server: str, tools: list[Message]) -> Changes:
         """Replace a server's tools in one step. Until somebody has looked at the names, none are given."""
-        before = self.namespace.of_server(server)
-        collisions = self.namespace.offer(server, tools)
-        looked_at = self.namespace.looked_at
-        if looked_at:
-            collisions += self.namespace.settle()
-        difference = changes(before, self.namespace.of_server(server))
+        difference, collisions = self.namespace.replace(server, tools)
         self._report(collisions)
-        if looked_at and names_in(difference):
+        if names_in(difference):
             self.tell("tools_changed", server, dict(difference))
         return difference
 

@@ -48,14 +48,6 @@ class ToolResult:
         return "\n".join(str(block.get("text", "")) for block in blocks)
 
 
-def read_result(server: str, raw: Message) -> ToolResult | None:
-    """The result of tools/call; None when `content` is no list."""
-    content = raw.get("content", [])
-    if not isinstance(content, list):
-        return None
-    return ToolResult(content, raw.get("structuredContent"), bool(raw.get("isError", False)), server, raw)
-
-
 def read_tools(definitions: Iterable[Any]) -> tuple[list[Message], list[SetAside]]:
     """The definitions that can be used, in order, and those that cannot."""
     tools: list[Message] = []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp_harness import AmbiguousTool, ConfigError, Policy, UnknownTool, model_name
-from mcp_harness.namespace import Namespace, changes, merged
+from mcp_harness.namespace import Namespace, changes, merged, names_in
 
 SERVERS = {"notes": ["search", "create"], "files": ["read", "search"], "github": ["list_issues", "open_pr", "search"]}
 
@@ -124,6 +124,20 @@ def test_a_name_once_exposed_keeps_its_owner(policy):
     names.offer("a", definitions("x"))
     names.settle()
     assert names.lookup("x").server_name == "b"
+
+
+def test_replaced_tools_have_no_names_before_somebody_looks_and_all_of_them_at_once_after():
+    nothing = {"added": [], "removed": [], "changed": []}
+    names = Namespace(["notes", "files"])
+    assert names.replace("files", definitions("read", "search")) == (nothing, [])
+    assert names.replace("notes", definitions("search")) == (nothing, [])
+    assert not names.table
+    names.settle()
+    assert list(names.table) == ["search", "read", "files/search"]
+    difference, hits = names.replace("notes", definitions("read"))
+    assert difference == {"added": ["notes/read"], "removed": ["search"], "changed": []}
+    assert names_in(difference) == ["notes/read", "search"]
+    assert [(hit.name, hit.owner, hit.server) for hit in hits] == [("read", "files", "notes")]
 
 
 def test_a_dropped_tool_leaves_its_name_reserved():
