@@ -39,6 +39,7 @@ try:
     from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
     from mcp.shared.message import SessionMessage
     from pydantic import TypeAdapter
+    from pydantic_core import PydanticSerializationError
 except ImportError as error:
     raise ImportError(
         "mcp_harness.sdk_host needs version 2.3 or newer of the official SDK: run `pip install 'mcp>=2.3,<3'`. "
@@ -48,6 +49,7 @@ except ImportError as error:
 
 from .config import LONGEST_TIMEOUT, ServerConfig, check_configs
 from .errors import (
+    ArgumentsError,
     BadReply,
     ConfigError,
     HandshakeError,
@@ -618,6 +620,9 @@ class SdkMember:
             raise self._translated(error, client, what, seconds) from error
         except RuntimeError as error:  # the SDK checks structured content against the tool's schema
             raise BadReply(self.name, f"server {self.name!r}: {error}") from error
+        except PydanticSerializationError as error:
+            text = f"server {self.name!r}: the parameters are no JSON: {error}; nothing was sent"
+            raise ArgumentsError(text) from error
         except ValueError as error:  # pydantic's ValidationError is one
             text = f"server {self.name!r} answered {what} with no valid result: {error}"
             raise BadReply(self.name, text) from error

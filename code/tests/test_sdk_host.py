@@ -10,6 +10,7 @@ import anyio
 import pytest
 from mcp_harness import (
     AmbiguousTool,
+    ArgumentsError,
     ConfigError,
     Host,
     HostClosed,
@@ -203,6 +204,20 @@ def test_a_request_that_no_tool_is_for(mark, era):
             assert host.status()["files"].pending == 0
         with pytest.raises(HostClosed):
             await host.request("files", "prompts/list")
+
+    run(steps())
+
+
+def test_what_is_no_json_is_the_callers_mistake_and_is_not_sent(mark):
+    async def steps():
+        async with SdkHost([server("files", mark=mark)]) as host:
+            with pytest.raises(ArgumentsError, match=r"'files': the parameters are no JSON.*nothing was sent"):
+                await host.call("read", {"path": object()})
+            with pytest.raises(ArgumentsError, match="no JSON"):
+                await host.request("files", "tools/list", {"cursor": object()})
+            with pytest.raises(ArgumentsError, match="have to be a dict"):
+                await host.call("read", ["plan.txt"])
+            assert host.status()["files"].pending == 0
 
     run(steps())
 
