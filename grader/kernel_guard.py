@@ -15,7 +15,7 @@ import hashlib
 import json
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 MIME = "application/vnd.mcp-course.guard+json"
@@ -137,7 +137,7 @@ def _is_pythons(value: Any) -> bool:
 def _modules() -> Iterator[str]:
     """The course's modules in this kernel, beside what the grader knows of them."""
     for name, known in JOB["prints"].items():
-        module, said = sys.modules.get(name), "the checks" if name == CHECKS else f"the course's {name}.py"
+        module, said = sys.modules.get(name), "the checks were" if name == CHECKS else f"the course's {name}.py was"
         if module is None:
             if name == CHECKS and "checks" in SHELL.user_ns:
                 yield "the checks were taken away."
@@ -145,7 +145,7 @@ def _modules() -> Iterator[str]:
         mine = prints(module)
         changed = sorted(label for label in known.keys() | mine.keys() if known.get(label) != mine.get(label))
         if changed:
-            yield f"{said} were changed: {', '.join(changed[:5])}."
+            yield f"{said} changed: {', '.join(changed[:5])}."
 
 
 def _canary() -> list[str]:
@@ -177,9 +177,16 @@ def prints(module: types.ModuleType) -> dict[str, str]:
             for part, function in _functions(item):
                 if "." in label or function.__module__ == module.__name__:
                     found[label + part] = _short(describe(function.__code__))
-            if isinstance(item, (str, int, float)) and label not in NO_PRINTS and "__" not in label:
-                found[label] = _short(repr(item))
+            if isinstance(item, (str, int, float, tuple)) and label not in NO_PRINTS and "__" not in label:
+                found[label] = _short(_value(item))
     return found
+
+
+def _value(item: Any) -> str:
+    """A constant as text: a number, a word, or a tuple of those and of functions."""
+    if isinstance(item, tuple):
+        return f"({', '.join(map(_value, item))})"
+    return describe(item.__code__) if isinstance(item, types.FunctionType) else repr(item)
 
 
 def _functions(item: Any) -> list[tuple[str, types.FunctionType]]:
@@ -214,35 +221,56 @@ def _put_back() -> list[str]:
             space[name] = sys.modules[module]
             taken.append(name)
     for text in JOB["stage"]:
-        changed = [name for name, look in _definitions(text) if name in space and not look(space[name])]
+        for name, value in _imports(text):
+            if space.get(name) is not value:
+                space[name] = value
+                taken.append(name)
+        changed = list(_changed(text, space))
         if changed:
-            exec(compile(text, "stage", "exec"), space)
+            for node in ast.parse(text).body:
+                exec(_compiled(node), space)
             taken += changed
     return taken
 
 
-def _definitions(text: str) -> Iterator[tuple[str, Callable[[Any], bool]]]:
-    """Each function and class that a text defines, with a look whether a value is still that one."""
-    nested = {
-        code.co_name: code for code in compile(text, "stage", "exec").co_consts if isinstance(code, types.CodeType)
-    }
+def _imports(text: str) -> Iterator[tuple[str, Any]]:
+    """Each name that a text imports, with what it stands for."""
     for node in ast.parse(text).body:
-        if isinstance(node, ast.FunctionDef) and not node.decorator_list:
-            yield node.name, lambda value, code=nested[node.name]: _is(value, code)
-        elif isinstance(node, ast.ClassDef):
-            methods = {code.co_name: code for code in nested[node.name].co_consts if isinstance(code, types.CodeType)}
-            yield node.name, lambda value, methods=methods: _same_class(value, methods)
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                module = sys.modules.get(alias.name if alias.asname else alias.name.split(".")[0])
+                if module is not None:
+                    yield alias.asname or module.__name__, module
+        elif isinstance(node, ast.ImportFrom):
+            module = sys.modules.get(node.module or "")
+            for alias in node.names:
+                if hasattr(module, alias.name):
+                    yield alias.asname or alias.name, getattr(module, alias.name)
 
 
-def _is(value: Any, code: types.CodeType) -> bool:
-    return isinstance(value, types.FunctionType) and describe(value.__code__) == describe(code)
+def _changed(text: str, space: dict[str, Any]) -> Iterator[str]:
+    """Functions and classes of a text that are no longer as the text defines them."""
+    for node in ast.parse(text).body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name in space:
+            scratch = dict(space)
+            exec(_compiled(node), scratch)
+            if _looks(scratch[node.name]) != _looks(space[node.name]):
+                yield node.name
 
 
-def _same_class(value: Any, methods: dict[str, types.CodeType]) -> bool:
-    if not isinstance(value, type):
-        return False
-    mine = {name: item.__code__ for name, item in vars(value).items() if isinstance(item, types.FunctionType)}
-    return all(name in methods and describe(code) == describe(methods[name]) for name, code in mine.items())
+def _compiled(node: ast.stmt) -> types.CodeType:
+    """One statement by itself, as IPython compiles it: Python 3.11 makes other code where it sees the imports."""
+    return compile(ast.Module([node], []), "stage", "exec")
+
+
+def _looks(value: Any) -> dict[str, str]:
+    """The functions of a value, or of the attributes of a class: equal for equal sources."""
+    items = [("", value), *(vars(value).items() if isinstance(value, type) else ())]
+    found = {}
+    for label, item in items:
+        for number, (part, function) in enumerate(_functions(item)):
+            found[f"{label}{part} {number}"] = describe(function.__code__)
+    return found
 
 
 if JOB:

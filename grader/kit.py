@@ -15,7 +15,13 @@ from grader.course import Course
 from grader.kernel_guard import prints
 
 LEFT_OUT = ("tests", "__pycache__", "*.ipynb", ".*")
-CHECKS, MAIN = "grader/checks.py", "code/main.py"
+CHECKS = "grader/checks.py"
+JUDGES = {  # modules that a verdict rests on, as far as a course has them
+    "grader.checks": CHECKS,
+    "main": "code/main.py",
+    "mcp_harness.acceptance": "code/mcp_harness/acceptance.py",
+    "mcp_harness.acceptance_stage": "code/mcp_harness/acceptance_stage.py",
+}
 
 
 @dataclass(frozen=True)
@@ -44,17 +50,19 @@ def make_kit(course: Course, folder: Path) -> Kit:
     for path in files:
         digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
     compileall.compile_dir(folder, quiet=2, legacy=False)
-    texts = {"grader.checks": course.read(CHECKS), "main": course.read(MAIN)}
-    return Kit(folder, texts["grader.checks"], {n: _prints(n, text) for n, text in texts.items()}, digest.hexdigest())
+    judges = {name: folder / path for name, path in JUDGES.items() if (folder / path).exists()}
+    known = {name: _prints(name, file) for name, file in judges.items()}
+    return Kit(folder, course.read(CHECKS), known, digest.hexdigest())
 
 
-def _prints(name: str, text: str) -> dict[str, str]:
+def _prints(name: str, file: Path) -> dict[str, str]:
     """What a guard must find in this module."""
     module = types.ModuleType(name)
+    module.__package__, module.__file__ = name.rpartition(".")[0], str(file)  # for what it imports, and reads beside it
     before = sys.modules.get(name)
     sys.modules[name] = module  # dataclasses look their module up
     try:
-        exec(compile(text, f"{name}.py", "exec"), vars(module))
+        exec(compile(file.read_text(encoding="utf-8"), f"{name}.py", "exec"), vars(module))
     finally:
         sys.modules.pop(name)
         if before is not None:

@@ -1,5 +1,6 @@
 """Behaviour of the coordinator: nothing stops the class, is done twice, or is lost. Most runs need no kernel."""
 
+import copy
 import csv
 import os
 import signal
@@ -13,11 +14,11 @@ import pytest
 from typer.testing import CliRunner
 
 from grader import grade as grading
-from grader.assignment import load_assignments
+from grader.assignment import is_check, load_assignments
 from grader.attempt import Job, attempt
 from grader.book import Book
 from grader.cli import app
-from grader.course import CourseError
+from grader.course import Course, CourseError
 from grader.grade import grade
 from grader.kit import make_kit
 from grader.repair import repair, with_hidden_checks
@@ -321,3 +322,47 @@ def test_no_process_of_a_class_outlives_its_run(tmp_path, course):
     hand_in(tmp_path / "class", "ada", notebook)
     grade(course, options(tmp_path / "class", tmp_path / "work"))
     assert not [p for p in psutil.process_iter(["cmdline"]) if "86398" in " ".join(p.info["cmdline"] or [])]
+
+
+EXERCISES = load_assignments(Course.load(class_room.ROOT))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("assignment", EXERCISES, ids=lambda assignment: assignment.lesson.slug)
+def test_an_honest_solution_is_graded_with_all_points_and_nothing_to_flag(tmp_path, assignment):
+    course = Course.load(class_room.ROOT)
+    ready = with_hidden_checks(repair(solved(assignment).cells, assignment).notebook, assignment)
+    job = Job(
+        "ada", assignment.lesson.slug, ready, make_kit(course, tmp_path / "kit"), Limits(), {"COURSE_SEED": "a seed"}
+    )
+    outcome = attempt(job)
+    assert (outcome.reason, outcome.problems, outcome.restored) == ("", (), ())
+    assert outcome.clean == {cell.id for cell in ready.cells if is_check(cell)}
+
+
+HELD = "class Held:\n    passed, title = True, ''\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("cheat", "restored", "problem"),
+    [
+        (f"{HELD}def accept(*a, **k):\n    return [Held()] * len(FACTS)", "accept", ""),
+        ("import mcp_harness.acceptance as a\na.FACTS = (lambda run: None,)", "", "FACTS"),
+        ("import mcp_harness.acceptance as a\na.examine = lambda run, ask: (None, True)", "", "examine"),
+    ],
+    ids=["the name", "the facts", "a function"],
+)
+def test_the_acceptance_run_of_an_exercise_cannot_be_replaced(tmp_path, cheat, restored, problem):
+    course = Course.load(class_room.ROOT)
+    assignment = next(one for one in load_assignments(course) if one.lesson.slug == "10_ship_it")
+    notebook = copy.deepcopy(assignment.release)
+    answer = next(cell for cell in notebook.cells if cell.id == "task4")
+    answer.source = f"{cheat}\n\n\nclass Harness:\n    def __init__(self, *words):\n        pass"
+    ready = with_hidden_checks(repair(notebook.cells, assignment).notebook, assignment)
+    kit = make_kit(course, tmp_path / "kit")
+    outcome = attempt(Job("eve", "10_ship_it", ready, kit, Limits(), {"COURSE_SEED": "a seed"}))
+    assert restored in outcome.restored if restored else outcome.restored == ()
+    assert outcome.problems == ((f"the course's mcp_harness.acceptance.py was changed: {problem}.",) if problem else ())
+    row = next(cell for cell in outcome.notebook.cells if cell.id == "task4_check")
+    assert problem or any(output.output_type == "error" for output in row.outputs)
