@@ -157,7 +157,12 @@ def shown(value: Any) -> str:
         text = "[" + ", ".join(map(shown, value)) + "]"
     else:
         text = repr(value)
-    return text if len(text) <= SHOWN else text[: SHOWN - 20] + " … " + text[-16:]
+    return _cut(text, 16)
+
+
+def _cut(text: str, tail: int) -> str:
+    """The text, or its head and as many characters of its tail as told."""
+    return text if len(text) <= SHOWN else text[: SHOWN - tail - 4] + " … " + text[-tail:]
 
 
 def shown_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -437,7 +442,9 @@ class Check:
                 "This task is not written yet" + (f": the line `{line}` is still there." if line else ".")
             )
         if isinstance(error, TimeLimit):
-            self._fail(f"Called {called}. It gave {error}.{wanted}", why, "the answer hangs")
+            line = _answer_line(error)
+            stood = f", and stood at the line `{line}`" if line else ""
+            self._fail(f"Called {called}. It gave {error}{stood}.{wanted}", why, "the answer hangs")
         self._fail(f"Called {called}. {_raised(error)}{wanted}", why, f"the answer raised {type(error).__name__}")
 
     def _fail(self, sentence: str, why: str, happened: str = "the answer is not as asked") -> NoReturn:
@@ -454,16 +461,17 @@ class Check:
 
 def _raised(error: BaseException) -> str:
     """The sentence for an exception in an answer, with the line of the answer where it happened."""
-    line, text = _answer_line(error), str(error)[:SHOWN]
+    line, text = _answer_line(error), _cut(str(error), SHOWN // 2)  # the reason often stands at the end
     return f"It raised {type(error).__name__}{f': {text}' if text else ''}{f' at the line `{line}`' if line else ''}."
 
 
 def _answer_line(error: BaseException) -> str:
-    """The last line of notebook code on the way to the exception."""
+    """The last line of the student's cells on the way to the exception; a check cell is none of theirs."""
     line, traceback = "", error.__traceback__
     while traceback is not None:
         name = traceback.tb_frame.f_code.co_filename
-        if "ipykernel_" in name or name.startswith("<ipython-input"):
+        cell = "ipykernel_" in name or name.startswith("<ipython-input")
+        if cell and not any("checks.task(" in text for text in linecache.getlines(name)):
             line = linecache.getline(name, traceback.tb_lineno).strip()
         traceback = traceback.tb_next
     return line
