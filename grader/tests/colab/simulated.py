@@ -1,6 +1,6 @@
-"""Run a notebook as Google Colab would.
+"""Run notebooks as Google Colab would.
 
-The notebook is alone in an empty content folder, in a kernel with Colab's versions of
+The first notebook is alone in an empty content folder; each has a kernel with Colab's versions of
 IPython and ipykernel, whose stdout and stderr have no file number. The course can only be
 had by cloning its public address, which git maps to the working tree as it is now.
 """
@@ -31,29 +31,42 @@ class ColabRun:
     content: Path
 
 
-def run_in_colab(notebook: Path, *, python: Path, root: Path, slug: str, folder: Path) -> ColabRun:
-    """Run a notebook file in the simulation. `python` is the interpreter with Colab's packages."""
-    content, downloads, home = folder / "content", folder / "downloads", folder / "home"
-    for path in (content / "sample_data", downloads, home):
-        path.mkdir(parents=True)
-    remote = commit_working_tree(root, folder / "remote")
-    address = f"https://github.com/{slug}"
-    config = f'[url "{remote.as_uri()}"]\n\tinsteadOf = {address}.git\n\tinsteadOf = {address}\n'
-    (home / ".gitconfig").write_text(config + "[safe]\n\tdirectory = *\n")
-    spec = folder / "kernels" / "python3"
-    spec.mkdir(parents=True)
-    spec.joinpath("kernel.json").write_text(json.dumps(kernel_spec(python, notebook, downloads, home)))
-    executed = nbformat.read(notebook, as_version=4)
-    executed.cells = [cell for cell in executed.cells if cell.cell_type == "markdown" or cell.source.strip()]
-    manager = AsyncKernelManager(kernel_name="python3", transport="ipc", connection_file=str(folder / "k.json"))
-    manager.kernel_spec_manager = KernelSpecManager(kernel_dirs=[str(folder / "kernels")], ensure_native_kernel=False)
-    client = NotebookClient(executed, km=manager, timeout=SECONDS, allow_errors=True)
-    client.resources = {"metadata": {"path": str(content)}}
-    client.execute()
-    outputs = [(cell.id, output) for cell in executed.cells for output in cell.get("outputs", [])]
-    errors = [(name, out.ename, out.evalue) for name, out in outputs if out.output_type == "error"]
-    text = "".join(out.get("text", "") or out.get("data", {}).get("text/plain", "") for _, out in outputs)
-    return ColabRun(errors, text, sorted(downloads.iterdir()), content)
+class SimulatedColab:
+    """One runtime: a content folder that stays between notebooks, and a kernel of its own for each of them."""
+
+    def __init__(self, *, python: Path, root: Path, slug: str, folder: Path) -> None:
+        """`python` is the interpreter with Colab's packages, `root` the course, `folder` an empty one for all files."""
+        self.python, self.folder, self.content = python, folder, folder / "content"
+        self.downloads, self.home = folder / "downloads", folder / "home"
+        for path in (self.content / "sample_data", self.downloads, self.home):
+            path.mkdir(parents=True)
+        remote = commit_working_tree(root, folder / "remote")
+        address = f"https://github.com/{slug}"
+        config = f'[url "{remote.as_uri()}"]\n\tinsteadOf = {address}.git\n\tinsteadOf = {address}\n'
+        (self.home / ".gitconfig").write_text(config + "[safe]\n\tdirectory = *\n")
+
+    def run(self, notebook: Path) -> ColabRun:
+        """Run a notebook file from its first cell to its last, over errors too."""
+        executed = nbformat.read(notebook, as_version=4)
+        executed.cells = [cell for cell in executed.cells if cell.cell_type == "markdown" or cell.source.strip()]
+        client = NotebookClient(executed, km=self._manager(notebook), timeout=SECONDS, allow_errors=True)
+        client.resources = {"metadata": {"path": str(self.content)}}
+        client.execute()
+        outputs = [(cell.id, output) for cell in executed.cells for output in cell.get("outputs", [])]
+        errors = [(name, out.ename, out.evalue) for name, out in outputs if out.output_type == "error"]
+        text = "".join(out.get("text", "") or out.get("data", {}).get("text/plain", "") for _, out in outputs)
+        return ColabRun(errors, text, sorted(self.downloads.iterdir()), self.content)
+
+    def _manager(self, notebook: Path) -> AsyncKernelManager:
+        spec = self.folder / "kernels" / "python3"
+        spec.mkdir(parents=True, exist_ok=True)
+        written = kernel_spec(self.python, notebook, self.downloads, self.home)
+        spec.joinpath("kernel.json").write_text(json.dumps(written))
+        connection = str(self.folder / "k.json")
+        manager = AsyncKernelManager(kernel_name="python3", transport="ipc", connection_file=connection)
+        kernels = [str(self.folder / "kernels")]
+        manager.kernel_spec_manager = KernelSpecManager(kernel_dirs=kernels, ensure_native_kernel=False)
+        return manager
 
 
 def commit_working_tree(root: Path, remote: Path) -> Path:
