@@ -107,56 +107,17 @@ class Transport:
             return "it closed its output"
 
 
-LIST_CHANGED = "notifications/tools/list_changed"
+class Lifecycle:
+    """The state of a session: disconnected, connecting, initializing, ready, dead."""
 
-
-class Connection:
-    """The session with one server. No call waits for another call, or for another server."""
-
-    def __init__(self, name, command, on_notification=None):
-        self.name, self.command = name, command
-        self.on_notification = on_notification or (lambda connection, message: None)
-        self.state, self.reason, self.late = "disconnected", None, 0
-        self.capabilities, self.tools, self.record, self.popen = {}, [], [], None
+    def __init__(self):
+        self.state, self.reason = "disconnected", None
         self._tracker, self._inbox = Tracker(), queue.Queue()
-        self._state_lock, self._list_lock = threading.Lock(), threading.Lock()
-        self._changes, self._listed = 1, 0  # the first list is owed
+        self._state_lock = threading.Lock()
 
     @property
     def alive(self):
         return self.state == "ready"
-
-    def start(self, timeout=10.0):
-        """Spawn, shake hands, list the tools. If that fails, no process stays."""
-        if self.state != "disconnected":
-            raise RuntimeError(f"server {self.name!r} is {self.state}: make a new connection")
-        self._become("connecting")
-        try:
-            self._transport = Transport(self.command, self._sort, self._die)
-            self.popen, self.log = self._transport.popen, self._transport.log
-            self.record = self._transport.record
-            self._transport.start()
-            threading.Thread(target=self._work, daemon=True).start()
-            self._become("initializing")
-            self._shake_hands(timeout)
-            self._refresh(timeout)
-            self._become("ready")
-        except BaseException as error:
-            self.close(f"it could not be started: {error}")
-            raise
-        return self
-
-    def close(self, reason="it was closed"):
-        """End session and process. To close twice does no harm."""
-        self._die(reason)
-        if self.popen is not None:
-            shut_down(self.popen)
-
-    def __enter__(self):
-        return self.start()
-
-    def __exit__(self, *error):
-        self.close()
 
     def _become(self, state):
         """The next state. Nothing leads out of dead."""
@@ -174,7 +135,9 @@ class Connection:
         self._tracker.end(reason)
         self._inbox.put(None)
 
-    # What we say: any thread.
+
+class Requests(Lifecycle):
+    """What the client says: requests, notifications, the handshake, the list."""
 
     def request(self, method, params=None, timeout=10.0):
         """Send a request, return its result. Raises RpcError, RequestTimeout, ServerDied."""
@@ -220,14 +183,62 @@ class Connection:
         """All pages. The list ends where `nextCursor` is absent; an empty cursor is a cursor."""
         if "tools" not in self.capabilities:
             return []
-        result = self._request("tools/list", {}, timeout)
-        tools = list(result["tools"])
-        while (cursor := result.get("nextCursor")) is not None:
-            result = self._request("tools/list", {"cursor": cursor}, timeout)
-            tools += result["tools"]
+        page = self._request("tools/list", {}, timeout)
+        tools = list(page["tools"])
+        while page.get("nextCursor") is not None:
+            page = self._request("tools/list", {"cursor": page["nextCursor"]}, timeout)
+            tools += page["tools"]
         return tools
 
-    # What we hear: the reader thread. It only sorts; what takes time goes to the worker.
+
+LIST_CHANGED = "notifications/tools/list_changed"
+
+
+class Connection(Requests):
+    """The session with one server. No call waits for another call, or for another server."""
+
+    def __init__(self, name, command, on_notification=None):
+        super().__init__()
+        self.name, self.command = name, command
+        self.on_notification = on_notification or (lambda connection, message: None)
+        self.capabilities, self.tools, self.record, self.popen = {}, [], [], None
+        self.late = 0  # replies that came when nobody waited any more
+        self._list_lock = threading.Lock()
+        self._changes, self._listed = 1, 0  # the first list is owed
+
+    def start(self, timeout=10.0):
+        """Spawn, shake hands, list the tools. If that fails, no process stays."""
+        if self.state != "disconnected":
+            raise RuntimeError(f"server {self.name!r} is {self.state}: make a new connection")
+        self._become("connecting")
+        try:
+            self._transport = Transport(self.command, self._sort, self._die)
+            self.popen, self.log = self._transport.popen, self._transport.log
+            self.record = self._transport.record
+            self._transport.start()
+            threading.Thread(target=self._work, daemon=True).start()
+            self._become("initializing")
+            self._shake_hands(timeout)
+            self._refresh(timeout)
+            self._become("ready")
+        except BaseException as error:
+            self.close(f"it could not be started: {error}")
+            raise
+        return self
+
+    def close(self, reason="it was closed"):
+        """End session and process. To close twice does no harm."""
+        self._die(reason)
+        if self.popen is not None:
+            shut_down(self.popen)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *error):
+        self.close()
+
+    # The reader thread. It only sorts; what takes time goes to the worker.
 
     def _sort(self, message):
         if "method" not in message:  # a reply
@@ -239,7 +250,8 @@ class Connection:
         elif "id" in message:  # a request: the server waits for an answer
             self._answer(message)
         else:  # a notification: never answered
-            self._changes += message["method"] == LIST_CHANGED
+            if message["method"] == LIST_CHANGED:
+                self._changes += 1
             self._inbox.put(message)
 
     def _answer(self, message):
@@ -250,10 +262,13 @@ class Connection:
             text = f"Method not found: {message['method']}"
             self._transport.send(reply | {"error": {"code": -32601, "message": text}})
 
-    # What takes time: the worker thread.
+    # The worker thread: what takes time.
 
     def _work(self):
-        while (message := self._inbox.get()) is not None:
+        while True:
+            message = self._inbox.get()
+            if message is None:  # the session is dead
+                return
             if message["method"] == LIST_CHANGED:
                 with contextlib.suppress(RuntimeError):  # if it fails, the old list stays
                     self._refresh(10.0)
