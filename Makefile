@@ -61,6 +61,9 @@ demo: .venv/.ready $(DEMO)/.ready
 	@echo
 	@$(BIN)/python -m grader grade $(DEMO)/submissions --work $(DEMO)/work --no-sandbox \
 		--jobs $(JOBS) --cell-seconds 10 --notebook-seconds 60
+	@echo
+	@echo "Your turn: read lessons/01_namespace.md, then solve exercises/01_namespace/01_namespace.ipynb."
+	@echo "Your answers are checked by: $(BIN)/python -m grader check exercises/01_namespace/01_namespace.ipynb"
 
 $(DEMO)/.ready: $(wildcard exercises/*/*.ipynb grader/sample_class/*.py) | .venv/.ready
 	@rm -rf $(DEMO)/submissions

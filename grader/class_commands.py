@@ -199,7 +199,8 @@ def progress(
         head = f"{entry.assignment.slug}: {entry.earned:g} of {entry.points:g} points"
         console.print(f"{head}{where}", style="bold", markup=False)
         for number, title, points, state in entry.tasks:
-            console.print(f"  {signs[state]} Task {number} ({title}): {state}, {points:g} points", markup=False)
+            worth = f"{points:g} point{'' if points == 1 else 's'}"
+            console.print(f"  {signs[state]} Task {number} ({title}): {state}, {worth}", markup=False)
         answers = list(memory.of(entry.assignment.slug).values())
         if answers:
             console.print(f"  Quiz: {answers.count('right')} of {len(answers)} answered questions right.", markup=False)

@@ -395,8 +395,8 @@ def render_page(path: str | Path) -> str:
         f"[Lesson {quiz.number}](../{quiz.slug}.md) · {len(quiz.questions)} questions · "
         f"protocol revision {revision} where a question names no other",
         "",
-        f"In a terminal, `python -m grader quiz {quiz.number:02}` asks the same questions one at a time,"
-        " remembers what you missed, and asks that first the next time.",
+        f"In the course's folder, `.venv/bin/python -m grader quiz {quiz.number:02}` asks the same questions one at a"
+        " time in the terminal, remembers what you missed, and asks that first the next time.",
     ]
     part = ""
     for number, question in enumerate(quiz.questions, 1):
