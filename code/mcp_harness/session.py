@@ -114,7 +114,7 @@ class Session:
         began = time.monotonic()
         slot = Slot()
         id = self._pending.add(slot)
-        begun = False
+        begun, body = False, None
         try:
             frame = self._encode(wire.request(id, method, self.era.dress(params or {})))
             self._write_frame(frame, deadline)
@@ -125,7 +125,7 @@ class Session:
         except OSError:
             body = self._broken_pipe(slot, deadline)
         finally:
-            unanswered = self._pending.take(id) is not None
+            unanswered = body is None and self._pending.take(id) is not None
             if unanswered and begun and method != "initialize":
                 self._post(wire.notification("notifications/cancelled", {"requestId": id, "reason": "gave up waiting"}))
         if body is None and not unanswered:
