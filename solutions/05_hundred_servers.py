@@ -41,12 +41,6 @@ def registry_of(rows):
     return {name: main.MergedTool(name, server, local, "") for name, server, local in rows}
 
 
-class Word(str):
-    """A string that counts how often its letters are looked at."""
-
-    looks = 0
-
-
 def counting(method):
     """The method of str, with one more look at a Word each time it is called."""
 
@@ -57,9 +51,14 @@ def counting(method):
     return counted
 
 
-for method in ("startswith", "find", "__getitem__", "__iter__", "__contains__", "__eq__", "__lt__", "__gt__", "__le__"):
-    setattr(Word, method, counting(method))
-Word.__hash__ = str.__hash__
+class Word(str):
+    """A string that counts how often its letters are looked at."""
+
+    looks = 0
+    __hash__ = str.__hash__
+    startswith, find, __getitem__ = counting("startswith"), counting("find"), counting("__getitem__")
+    __iter__, __contains__, __eq__ = counting("__iter__"), counting("__contains__"), counting("__eq__")
+    __lt__, __gt__, __le__ = counting("__lt__"), counting("__gt__"), counting("__le__")
 
 
 def looks_of(function, *args):
@@ -316,6 +315,19 @@ with checks.task(2, "a trie of names", points=3) as check:
         trie = trie_of(names)
         return {prefix: (trie.under(prefix), trie.count(prefix)) for prefix in prefixes}
 
+    def asked_twice(names, prefix):
+        """What under(prefix) gives, twice."""
+        trie = trie_of(names)
+        return [trie.under(prefix), trie.under(prefix)]
+
+    check.returns(
+        asked_twice,
+        ["notes/search"],
+        "notes/",
+        called="under('notes/') twice, in a trie with one name, notes/search",
+        expected=[["notes/search"], ["notes/search"]],
+        why="each call gives a list of its own; a question changes nothing",
+    )
     names = ["notes/search", "files/search", "files/read"]
     check.returns(
         answers,
@@ -436,10 +448,10 @@ with checks.task(3, "start many, but not all at once", points=3) as check:
         with Stage(at_once) as stage:
             starters = {name: stage.starter(OSError(name) if name in broken else None) for name in names}
             started, failed = start_all(starters, at_once)
-            ready = [name for name, popen in started.items() if popen in stage.processes]
             return {
                 "at the same time": 1 if stage.alone else stage.most,
-                "started": ready,
+                "no processes": [type(value).__name__ for value in started.values() if value not in stage.processes],
+                "started": list(started),
                 "failed": [f"{name}: {type(error).__name__}" for name, error in failed.items()],
                 "processes": len(stage.processes),
             }
@@ -457,6 +469,9 @@ with checks.task(3, "start many, but not all at once", points=3) as check:
         together <= 3,
         "Called start_all for six servers, 3 at once. More than 3 were starting at the same time.",
     )
+    for kind in facts.pop("no processes"):
+        future = " Ask each future for its result()." if kind == "Future" else ""
+        check.fail(f"A value in `started` is a {kind}, and not what the starter returned.{future}")
 
     def order_of_two():
         """`slow` is ready well after `fast`: the names that start_all gives for both, in its order."""
@@ -486,6 +501,7 @@ with checks.task(3, "start many, but not all at once", points=3) as check:
             facts,
             {
                 "at the same time": at_once,
+                "no processes": [],
                 "started": names[1:-1],
                 "failed": [f"{name}: OSError" for name in broken],
                 "processes": 5,

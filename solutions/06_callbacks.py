@@ -325,7 +325,7 @@ with checks.task(2, "the client declares, the handler answers", points=3) as che
         {"sampling/createMessage": model},
         called='capabilities({"sampling/createMessage": model})',
         expected={"sampling": {}},
-        why="one capability for each handler",
+        why="one capability for each handler, by its name in CAPABILITY",
     )
     wire = []
     check.wire(wire)
