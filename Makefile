@@ -17,7 +17,7 @@ help:
 	@echo "make build      make every generated file from its source"
 	@echo "make check      style, types, generated files: all as they should be?"
 	@echo "make bench      measure our client beside others; tables and plots into outputs/bench"
-	@echo "make conformance  the official suite judges the client, in both revisions"
+	@echo "make conformance  the official suite judges both clients, in both revisions"
 	@echo "make clean      remove what was set up"
 
 # --- set up: the stamp files say that it was done ---
