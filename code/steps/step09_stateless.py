@@ -3,6 +3,7 @@
 Made by `grader build` from lessons/09_stateless.md.
 """
 
+import functools
 import json
 import threading
 import time
@@ -19,17 +20,26 @@ META = {
 
 
 UNSUPPORTED_VERSION = -32022
-CACHEABLE = ("server/discover", "tools/list")
 
 
-class Connection(step03.Connection):
+class EitherConnection(step03.Connection):
     """The session with one server of either revision; which one is found out at the start."""
 
-    def __init__(self, name, command, on_notification=None, capabilities=None, patience=3.0, clock=time.monotonic):
+    def __init__(self, name, command, on_notification=None, capabilities=None, patience=3.0):
         super().__init__(name, command, on_notification)
         self.meta = META | {KEY + "clientCapabilities": capabilities or {}}
-        self.revision, self.patience, self.clock = None, patience, clock
-        self.cache, self._asked = Cache(clock), clock()
+        self.revision, self.patience = None, patience
+
+    def _request(self, method, params, timeout):
+        if self.revision == MODERN:
+            params = {**(params or {}), "_meta": self.meta}
+        return super()._request(method, params, timeout)
+
+    def _discover(self, timeout):
+        result = self._request("server/discover", {}, timeout)
+        if MODERN not in result["supportedVersions"]:
+            raise RuntimeError(f"server {self.name!r} speaks {', '.join(result['supportedVersions'])} only")
+        self.capabilities = result["capabilities"]
 
     def _shake_hands(self, timeout):
         self.revision = MODERN
@@ -48,41 +58,6 @@ class Connection(step03.Connection):
                 raise
             self.revision = MODERN  # only a new server says so: it was slow
             self._discover(timeout)
-
-    def _discover(self, timeout):
-        self.capabilities = self._request("server/discover", {}, timeout)["capabilities"]
-
-    def _request(self, method, params, timeout):
-        if self.revision != MODERN:
-            return super()._request(method, params, timeout)
-
-        def ask():
-            return super(Connection, self)._request(method, {**(params or {}), "_meta": self.meta}, timeout)
-
-        return self.cache.get(method, params, ask) if method in CACHEABLE else ask()
-
-    def _list_tools(self, timeout):
-        self._asked = self.clock()
-        return super()._list_tools(timeout)
-
-    def poll(self, every):
-        """List again if the last list was asked for `every` seconds ago. To be called now and then."""
-        if self.clock() - self._asked >= every:
-            with self._list_lock:
-                self._listed -= 1  # as if a notice had come
-            self._refresh(10.0)
-
-    def listen(self):
-        """Ask to be told of changes. The request stays open, without a deadline; its future ends with the stream."""
-        request_id, future = self._tracker.add()
-        params = {"notifications": {"toolsListChanged": True}, "_meta": self.meta}
-        self._transport.send({"jsonrpc": "2.0", "id": request_id, "method": "subscriptions/listen", "params": params})
-        return future
-
-    def _sort(self, message):
-        if message.get("method") == step03.LIST_CHANGED:
-            self.cache.forget("tools/list")
-        super()._sort(message)
 
 
 class Cache:
@@ -110,3 +85,51 @@ class Cache:
         with self._lock:
             self._changes += 1
             self._kept = {key: entry for key, entry in self._kept.items() if key[0] != method}
+
+
+CACHEABLE = ("server/discover", "tools/list")
+
+
+class CachingConnection(EitherConnection):
+    """The same, with a cache in front of what a new server allows to keep."""
+
+    def __init__(self, *args, clock=time.monotonic, **options):
+        super().__init__(*args, **options)
+        self.clock, self.cache = clock, Cache(clock)
+
+    def _request(self, method, params, timeout):
+        ask = functools.partial(super()._request, method, params, timeout)
+        if self.revision == MODERN and method in CACHEABLE:
+            return self.cache.get(method, params, ask)
+        return ask()
+
+    def _sort(self, message):
+        if message.get("method") == step03.LIST_CHANGED:
+            self.cache.forget("tools/list")
+        super()._sort(message)
+
+
+class Connection(CachingConnection):
+    """The same, told of changes where it asks to be, and able to look by itself."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self._asked = self.clock()
+
+    def listen(self):
+        """Ask to be told of changes. The request stays open, without a deadline; its future ends with the stream."""
+        request_id, future = self._tracker.add()
+        params = {"notifications": {"toolsListChanged": True}, "_meta": self.meta}
+        self._transport.send({"jsonrpc": "2.0", "id": request_id, "method": "subscriptions/listen", "params": params})
+        return future
+
+    def _list_tools(self, timeout):
+        self._asked = self.clock()
+        return super()._list_tools(timeout)
+
+    def poll(self, every):
+        """List again if the last list was asked for `every` seconds ago. To be called now and then."""
+        if self.clock() - self._asked >= every:
+            with self._list_lock:
+                self._listed -= 1  # as if a notice had come
+            self._refresh(10.0)

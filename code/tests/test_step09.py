@@ -86,6 +86,19 @@ def test_a_server_that_refuses_both_is_an_error_and_leaves_no_process():
     assert connection.popen.poll() is not None
 
 
+def test_a_new_server_without_a_common_revision_is_named_with_its_own():
+    code = """if True:
+        import json, sys
+        for line in sys.stdin:
+            result = {"supportedVersions": ["2028-01-01"], "capabilities": {}}
+            print(json.dumps({"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": result}), flush=True)
+    """
+    connection = step.Connection("later", [sys.executable, "-c", code], patience=PATIENCE)
+    with pytest.raises(RuntimeError, match="speaks 2028-01-01 only"):
+        connection.start()
+    assert connection.popen.poll() is not None
+
+
 # --- the cache
 
 

@@ -40,8 +40,8 @@ LOST = (
 
 RESTART = (
     Mark("server", "killed, started again"),
-    Message("new client", "server", "tools/call", 3),
-    Message("server", "new client", "200", 3, "result"),
+    Message("new client", "server", "tools/call", 4),
+    Message("server", "new client", "200", 4, "result"),
     Message("old client", "server", "call, session A", 5),
     Message("server", "old client", "404", kind="error"),
     Message("old client", "server", "initialize", 1),
