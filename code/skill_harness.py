@@ -37,6 +37,7 @@ NOTICE_AT = 3  # failures in a row after which a person is told
 GRACE = 2.0  # seconds between two steps of the shutdown
 MAX_LINE = 32 * 1024 * 1024  # bytes of one message
 MAX_PAGES = 1000  # of tools/list
+LIST_FLOOR = 60.0  # seconds; a list is not asked for more often for its age, whatever its `ttlMs` says
 OLD, NEW = "2025-11-25", "2026-07-28"
 OLDER = (OLD, "2025-06-18", "2025-03-26", "2024-11-05")  # answers to `initialize` that we can live with
 UNSUPPORTED_VERSION = -32022  # only a server of the new revision knows this code
@@ -106,16 +107,18 @@ class ServerDied(Failure):
 class RpcError(Failure):
     """The server answered with an error."""
 
-    def __init__(self, text: str, code: object) -> None:
+    def __init__(self, text: str, code: object, data: object) -> None:
         super().__init__(text)
-        self.code = code
+        self.code, known = code, data if isinstance(data, dict) and code == UNSUPPORTED_VERSION else {}
+        self.supported = known.get("supported")  # the revisions that the server speaks, if it says so
 
 
 class Connection:
     """A process and the session with it. Nothing here blocks a caller beyond its timeout."""
 
     def __init__(self, start: Start) -> None:
-        self.name, self.era, self.stale, self.reason = start.name, OLD, False, ""
+        self.name, self.era, self.reason = start.name, OLD, ""
+        self.stale, self.fresh_until = False, 0.0
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
             start.command, stdin=pipe, stdout=pipe, stderr=pipe, env=start.env, start_new_session=True
@@ -146,26 +149,40 @@ class Connection:
         return self.list_tools(deadline)
 
     def _speaks_new(self, seconds: float) -> bool:
-        """Ask `server/discover`. No answer, or an error, means the old revision."""
-        self.era = NEW
-        with contextlib.suppress(RpcError, NotInTime):
-            if NEW in self._ask("server/discover", {}, seconds).get("supportedVersions", []):
-                return True
-        self.era = OLD
-        return False
+        """Ask `server/discover`. No answer, or an error that lists no revisions, means the old one."""
+        self.era, offered = NEW, None
+        try:
+            offered = self._ask("server/discover", {}, seconds).get("supportedVersions")
+        except RpcError as error:
+            offered = error.supported
+        except NotInTime:
+            pass
+        listed = offered if isinstance(offered, list) else []
+        if listed and not any(version in listed for version in (NEW, *OLDER)):  # `initialize` would be of no use
+            raise Failure(f"server {self.name!r} speaks {', '.join(map(str, listed))}, this harness {NEW} and {OLD}")
+        self.era = NEW if NEW in listed else OLD
+        return self.era == NEW
 
     def list_tools(self, deadline: float) -> list[Message]:
         """All pages; the list ends where `nextCursor` is absent, and an empty one is a cursor."""
-        self.stale = False
+        asked = time.monotonic()
+        self.stale, self.fresh_until = False, asked + LIST_FLOOR
         tools: list[Message] = []
         params: Message = {}
+        ages: list[float] = []
         for _ in range(MAX_PAGES):
             page = self.request("tools/list", params, deadline - time.monotonic())
             tools += [tool for tool in page.get("tools", []) if isinstance(tool, dict) and tool.get("name")]
+            ages.append(page["ttlMs"] / 1000 if isinstance(page.get("ttlMs"), int) else 0.0)
             if page.get("nextCursor") in (None, params.get("cursor")):
                 break
             params = {"cursor": page["nextCursor"]}
+        self.fresh_until = max(asked + min(ages), self.fresh_until)
         return tools
+
+    def is_old(self) -> bool:
+        """The list was announced as changed, or is older than a new server allows: it announces nothing by itself."""
+        return self.stale or (self.era == NEW and time.monotonic() >= self.fresh_until)
 
     def request(self, method: str, params: Message, seconds: float) -> Message:
         """Send once, wait at most so long. Raises RpcError, ServerDied, Failure."""
@@ -196,7 +213,7 @@ class Connection:
         if not isinstance(result, dict):
             error = error if isinstance(error, dict) else {"message": "a reply with neither result nor error"}
             text = f"server {self.name!r} answered {method} with an error: {error.get('message')}"
-            raise RpcError(text, error.get("code"))
+            raise RpcError(text, error.get("code"), error.get("data"))
         return result
 
     def _send(self, message: Message) -> None:
@@ -352,9 +369,9 @@ class Server:
         return connection.request("tools/call", {"name": tool, "arguments": arguments}, seconds)
 
     def refresh(self) -> bool:
-        """List the tools again if the server has announced a change; True if it did."""
+        """List the tools again if the list is stale; True if it was."""
         connection = self.connection
-        if self.state != "ready" or connection is None or not connection.stale:
+        if self.state != "ready" or connection is None or not connection.is_old():
             return False
         with contextlib.suppress(Failure):  # the old list stays
             self.tools = connection.list_tools(time.monotonic() + START_TIMEOUT)

@@ -158,6 +158,40 @@ def test_restart_never_surfaces_a_death(harness_file, tmp_path, until):
         assert "failed" in harness.call("echo", {})["content"][0]["text"]
 
 
+def test_a_list_of_the_new_revision_is_asked_for_again_by_its_age(harness_file, monkeypatch):
+    """There a change is announced only to those who listen, and this harness does not."""
+    make = load(str(harness_file))
+    monkeypatch.setitem(make.__init__.__globals__, "LIST_FLOOR", 0.0)
+    script = ROOT / "code" / "servers" / "changing.py"
+
+    def tools_after_growing(ttl):
+        entry = {"command": sys.executable, "args": ["-S", str(script), "--ttl", str(ttl)]}
+        with make({"mcpServers": {"changing": entry}}, [sys.executable]) as harness:
+            assert list(harness.tools()) == ["grow"]
+            assert not harness.call("grow", {}).get("isError")
+            return list(harness.tools())
+
+    assert tools_after_growing(0) == ["grow", "tool_1"]
+    assert tools_after_growing(600_000) == ["grow"]
+
+
+def test_a_server_of_another_new_revision_is_named_with_it_and_gets_no_initialize(harness_file, tmp_path):
+    code = """if True:
+        import json, sys
+        for line in sys.stdin:
+            message = json.loads(line)
+            with open(sys.argv[1], "a") as record:
+                print(message["method"], file=record)
+            error = {"code": -32022, "message": "no", "data": {"supported": ["2028-01-01"]}}
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+    """
+    record = tmp_path / "record"
+    entry = {"command": sys.executable, "args": ["-S", "-c", code, str(record)], "restart": "never"}
+    with load(str(harness_file))({"mcpServers": {"later": entry}}, [sys.executable]) as harness:
+        assert "speaks 2028-01-01, this harness 2026-07-28 and 2025-11-25" in harness.status()["later"]
+    assert record.read_text().split() == ["server/discover"]
+
+
 @pytest.mark.parametrize("policy", ["prefix-all", "reject"])
 def test_the_other_policies_lose_nothing_in_silence(harness_file, policy):
     servers = ROOT / "code" / "servers"
