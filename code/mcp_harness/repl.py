@@ -23,7 +23,7 @@ from typing import Any, Protocol, TextIO
 
 from .config import ServerConfig
 from .errors import HarnessError, UnknownServer
-from .events import Event
+from .events import Event, ServerStatus
 from .harness import read_policy, summary_line
 from .host import Host
 from .namespace import MergedTool, Policy
@@ -64,6 +64,7 @@ class Repl:
         self.host: Host
         self.at_once = False  # in a terminal news are shown when they come, in a pipe before the next command
         self._news: list[str] = []
+        self._asked_for = ""  # the server that the user restarts; that it is back is said by the command
         self.commands: dict[str, tuple[Callable[[str], None], str, str]] = {
             "tools": (self.tools, "[PREFIX]", "the tools, by server; or those whose names begin so"),
             "describe": (self.describe, "TOOL", "what a tool does, and its arguments"),
@@ -81,6 +82,8 @@ class Repl:
 
     def run(self) -> int:
         """Until `quit` or the end of the input; another policy opens another host."""
+        if self.at_once:
+            self.say("`help` lists the commands, Ctrl-D ends the session.")
         again = True
         while again:
             again = self._one_host()
@@ -135,17 +138,26 @@ class Repl:
         """An event of the host, in its own thread."""
         if event.kind == CAUGHT_UP:
             event.data["reached"].set()
-        elif event.kind in SAID:
+        elif event.kind in SAID or self._is_back(event):
             self._news.append(as_sentence(event))
             if self.at_once:
                 self.tell_news()
 
+    def _is_back(self, event: Event) -> bool:
+        """A server was restarted by itself. In a pipe `status` tells: it may be at any moment."""
+        again = event.kind == "ready" and event.data["generation"] > 1
+        return self.at_once and again and event.server != self._asked_for
+
+    def _catch_up(self) -> None:
+        """Wait until all events of before were heard."""
+        reached = threading.Event()
+        self.host.tell(CAUGHT_UP, "", {"reached": reached})
+        reached.wait(NOTICED_WITHIN)
+
     def tell_news(self) -> None:
         """What happened since we looked: all of it, so that a session reads the same each time."""
         if not self.at_once:
-            reached = threading.Event()
-            self.host.tell(CAUGHT_UP, "", {"reached": reached})
-            reached.wait(NOTICED_WITHIN)
+            self._catch_up()
         while self._news:
             self.say(f"* {self._news.pop(0)}")
 
@@ -157,7 +169,7 @@ class Repl:
         for server in self.host.status():
             mine = {name: tool for name, tool in tools.items() if tool.server_name == server and name.startswith(rest)}
             if mine:
-                self.say(f"{server} ({len(mine)} tools)")
+                self.say(f"{server} ({len(mine)} tool{'s' * (len(mine) != 1)})")
             for name, tool in mine.items():
                 self.say(f"  {name:<{width}}  {first_line(tool.description)}".rstrip())
         if not any(name.startswith(rest) for name in tools):
@@ -210,15 +222,15 @@ class Repl:
 
     def trace(self, rest: str) -> None:
         head, *rows = self.recorder.table().split("\n")
-        most = int(rest) if rest.isdigit() else SHOWN_ROWS
+        if rest and not rest.isdecimal():
+            raise GiveUp(f"trace takes a number of rows, not {rest!r}")
+        most = int(rest or SHOWN_ROWS)
         if len(rows) > most:
             self.say(f"({len(rows) - most} rows before these; `trace {len(rows)}` shows all)")
         self.say("\n".join([head, *rows[len(rows) - min(most, len(rows)) :]]))
 
     def kill(self, rest: str) -> None:
-        status = self.host.status()
-        if rest not in status:
-            raise unknown_server(rest, status)
+        status = self.known(rest)
         pid, generation = status[rest].pid, status[rest].generation
         if status[rest].state != "ready" or pid is None:
             raise GiveUp(f"server {rest!r} has no process to kill: it is {status[rest].state}")
@@ -242,13 +254,19 @@ class Repl:
             time.sleep(0.01)
 
     def restart(self, rest: str) -> None:
-        if rest not in self.host.status():
-            raise unknown_server(rest, self.host.status())
-        changed = self.host.restart(rest)
+        self.known(rest)
+        self._asked_for = rest
+        try:
+            changed = self.host.restart(rest)
+            self._catch_up()
+        finally:
+            self._asked_for = ""
         self.say(f"server {rest!r} is ready again" + (f"; changed: {', '.join(changed)}" if changed else ""))
 
     def show_policy(self, rest: str) -> None:
-        if rest:
+        if rest and read_policy(rest) is self.policy:
+            self.say(f"the policy is {rest!r} already")
+        elif rest:
             self.policy = read_policy(rest)
         else:
             self.say(f"{self.policy.value} (there are: {', '.join(one.value for one in Policy)})")
@@ -259,6 +277,16 @@ class Repl:
 
     def quit(self, rest: str) -> None:
         raise EOFError
+
+    def known(self, server: str) -> Mapping[str, ServerStatus]:
+        """The status of all servers, if this one is among them; raises UnknownServer."""
+        status = self.host.status()
+        if not server:
+            raise GiveUp("name a server; `status` lists them")
+        if server not in status:
+            text = f"no server {server!r} is configured; there are: {', '.join(map(repr, status))}"
+            raise UnknownServer(text)
+        return status
 
     def find(self, name: str) -> MergedTool:
         """The tool of that name; raises UnknownTool or AmbiguousTool, with what was meant."""
@@ -358,8 +386,9 @@ def read_object(text: str) -> dict[str, Any]:
 # --- Words -----------------------------------------------------------------------------------------
 
 WORDS = {
-    "collision": "collision", "died": "died", "failed": "failed", "notice": "notice", "recovered": "works again",
-    "restarting": "is restarted", "tool_set_aside": "a tool was set aside", "tools_changed": "its tools have changed",
+    "collision": "collision", "died": "died", "failed": "failed", "notice": "notice", "ready": "is ready again",
+    "recovered": "works again", "restarting": "is restarted",
+    "tool_set_aside": "a tool was set aside", "tools_changed": "its tools have changed",
 }  # fmt: skip
 
 
@@ -381,7 +410,7 @@ def detail(kind: str, data: Mapping[str, Any]) -> str:
             return f": {data['tool']!r}: {data['reason']}"
         case "tools_changed":
             return ": " + "; ".join(f"{how} {', '.join(names)}" for how, names in data.items() if names)
-        case "recovered":
+        case "ready" | "recovered":
             return ""
     return f": {first_line(str(data['reason']))}"
 
@@ -392,10 +421,6 @@ def first_line(text: str) -> str:
 
 def shorten(text: str) -> str:
     return text if len(text) <= 100 else f"{text[:98]} …"
-
-
-def unknown_server(name: str, known: Iterable[str]) -> UnknownServer:
-    return UnknownServer(f"no server {name!r} is configured; there are: {', '.join(map(repr, known))}")
 
 
 # --- Where lines come from ----------------------------------------------------------------------------

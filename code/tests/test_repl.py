@@ -74,7 +74,7 @@ def test_it_begins_with_the_summary_line_and_the_collisions(usual, piped):
 
 def test_tools_are_listed_by_server_and_by_prefix(usual, piped):
     lines = piped(usual, "tools files/").splitlines()[2:]
-    assert lines == ["files (1 tools)", "  files/search  Search in files."]
+    assert lines == ["files (1 tool)", "  files/search  Search in files."]
     assert "no tool begins with 'x'" in piped(usual, "tools x")
 
 
@@ -121,6 +121,9 @@ def test_an_argument_is_read_by_its_type_and_asked_for_again():
         ("call search {", "error: the arguments are not JSON: "),
         ("call search [1]", "error: the arguments are [1], but they have to be a JSON object"),
         ("call search {}", "error: server 'notes' answered tools/call"),
+        ("kill", "error: name a server; `status` lists them"),
+        ("trace all", "error: trace takes a number of rows, not 'all'"),
+        ("policy prefix", "the policy is 'prefix' already"),
         ("kill nobody", "error: no server 'nobody' is configured; there are: 'notes', 'files'"),
         ("policy whatever", "error: unknown policy 'whatever': use one of 'prefix', "),
         ("call", "error: name a tool; `tools` lists them"),
@@ -193,6 +196,7 @@ def terminal(tmp_path):
             dimensions=(40, 100),
         )  # fmt: skip
         children.append(child)
+        child.expect("`help` lists the commands, Ctrl-D ends the session.")
         child.expect("mcp>")
         return child
 
@@ -255,6 +259,10 @@ def test_a_death_is_shown_while_one_types(usual, terminal):
     child = terminal(usual)
     child.send("kill files\r")
     child.expect("files: died: it was killed by signal SIGKILL")
+    child.expect("files: is ready again")
+    child.send("restart files\r")
+    child.expect("server 'files' is ready again")
+    assert "* files: is ready again" not in child.before
     child.send("quit\r")
     assert end(child) == 0
 
@@ -304,3 +312,12 @@ def test_the_recorded_session_with_a_real_server_is_what_a_run_gives(tmp_path):
 
     assert without_numbers(run.stdout) == without_numbers(recorded)
     assert len(re.findall("^[→←]", run.stdout, re.MULTILINE)) == 4
+
+
+def test_the_session_in_the_readme_stands_in_the_recorded_one():
+    root = CODE.parent
+    recorded = (root / "outputs" / "repl_server_everything.txt").read_text("utf-8").splitlines()
+    readme = (root / "README.md").read_text("utf-8")
+    (shown,) = re.findall(r"^```text\n(mcp> .*?)^```", readme, re.MULTILINE | re.DOTALL)
+    left = iter(recorded)
+    assert [line for line in shown.splitlines() if line not in left] == []
