@@ -652,7 +652,7 @@ with checks.task(4, "ask first", points=2) as check:
 # ## Task 5: choose k tools
 #
 # Each definition costs tokens on every turn, so a host with many tools shows only some. Write
-# `choose(tools, query, k)`: the k tools that fit the query best, the best first.
+# `choose(tools, query, k)`: a list of the k tools that fit the query best, the best first.
 #
 # - The words of a tool are the words of its local name and of its description.
 # - Each word of the query that a tool has gives it points. A rare word gives more: a word that n of the N
@@ -661,8 +661,8 @@ with checks.task(4, "ask first", points=2) as check:
 #
 # Example. With the seven `TOOLS` and the query "search my notes", `search` is a word of three tools and gives
 # 5 points, `notes` is a word of one and gives 7, `my` of none. `notes/search` has 12 points,
-# `files/search` and `github/search` have 5 each. So `choose(TOOLS, "search my notes", 2)` gives `notes/search`
-# and `files/search`.
+# `files/search` and `github/search` have 5 each. So `choose(TOOLS, "search my notes", 2)` gives the tools
+# `notes/search` and `files/search`: two `Tool` objects, not their names.
 
 # %% [markdown]
 # <details><summary>Hint 1: a question</summary>
@@ -706,8 +706,10 @@ def choose(tools, query, k):
 with checks.task(5, "choose k tools", points=2) as check:
 
     def names(chosen):
-        """The canonical names, in order; anything else comes back as it is."""
-        return [getattr(one, "canonical_name", one) for one in chosen] if isinstance(chosen, list) else chosen
+        """The canonical names, in order; what is no list of tools is said as it is."""
+        if not isinstance(chosen, list):
+            return chosen
+        return [one.canonical_name if isinstance(one, Tool) else f"a {type(one).__name__}, no Tool" for one in chosen]
 
     check.returns(
         lambda: names(choose(TOOLS, "search my notes", 2)),
