@@ -22,27 +22,23 @@ def ways():
         boxes.Box("cap and mark", 3.03, 1.3, 1.25, 0.42, "part"),
         boxes.Box("ask first", 1.6, 2.12, 1.3, 0.42, "part"),
     ]
-    servers = [
-        boxes.Box("notes", 0.22, 3.3, 1.2, 0.4, "server"),
-        boxes.Box("files", 1.6, 3.3, 1.3, 0.4, "server"),
-        boxes.Box("github", 3.08, 3.3, 1.2, 0.4, "server"),
-    ]
+    servers = boxes.Box("notes, files, github", 0.22, 3.3, 4.06, 0.4, "server")
     picture = boxes.Picture(
         height=3.78,
         boxes=(
             boxes.Box("model", 0.22, 0.06, 4.06, 0.44, "model"),
             boxes.Box("host", 0.08, 0.98, 4.34, 1.78, "host"),
             *parts,
-            *servers,
+            servers,
         ),
         arrows=(
             boxes.Arrow("definitions", "model", "tools"),
             boxes.Arrow("model", "read the call", "call"),
             boxes.Arrow("read the call", "ask first"),
-            boxes.Arrow("ask first", "files", "tools/call"),
+            boxes.Arrow("ask first", "notes, files, github", "tools/call"),
             boxes.Arrow("cap and mark", "model", "result", "result"),
-            boxes.Arrow("notes", "definitions", "tools/list"),
-            boxes.Arrow("github", "cap and mark", "result", "result"),
+            boxes.Arrow("notes, files, github", "definitions", "tools/list"),
+            boxes.Arrow("notes, files, github", "cap and mark", "result", "result"),
         ),
     )
     return boxes.draw(picture)
