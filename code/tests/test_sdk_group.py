@@ -1,4 +1,4 @@
-"""What lesson 8 says about the SDK's ClientSessionGroup. If one of these fails, the SDK has changed: so must the lesson."""
+"""What lesson 8 says about the SDK's ClientSessionGroup. If one of these fails, the SDK changed: so must the lesson."""
 
 import asyncio
 import functools
