@@ -8,7 +8,8 @@
 #
 # How to work: read the prompt, run the example in your head, fill the cell below it, run the check below
 # that. Tasks 1 to 3 are parts of the harness, task 4 puts them together. If you are stuck in one of the parts, you
-# may take another one for task 4: the steps of the small client, and everything in `mcp_harness`, are yours to use.
+# may take another one for task 4: the steps of the small client, and everything in `mcp_harness` but its finished
+# `Harness`, are yours to use.
 
 # %% [markdown]
 # ## The stage
@@ -352,8 +353,8 @@ with checks.task(3, "start them, all of them", points=3) as check:
             "files": plays.play("good", "files"),
         }
         short, failures = check.call(plays.started, start_all, commands, called="start_all(commands)")
-        check.equal(short, {"notes": "ready", "files": "ready"}, what="the servers that run, with their states")
-        check.equal(failures, ["broken", "missing"], what="the names of the failed ones")
+        check.equal(short, {"notes": "ready", "files": "ready"}, what="the dict of running servers, name → state,")
+        check.equal(failures, ["broken", "missing"], what="the list of failed names")
         check.equal(
             list(short),
             ["notes", "files"],
@@ -366,7 +367,7 @@ with checks.task(3, "start them, all of them", points=3) as check:
         check.equal(
             sorted(short),
             ["left", "right"],
-            what="of two servers, each of which is ready only when the other one has been started, those that run",
+            what="of two servers, each of which waits until the other one has been started, the list of those that run",
             why="servers start together, not one after the other",
         )
     ### BEGIN HIDDEN TESTS
@@ -497,12 +498,18 @@ class Harness:
 
 # %% id="task4_check" points=4
 with checks.task(4, "the harness", points=4) as check:
+    borrowed = [one for one in getattr(Harness, "__mro__", ()) if one.__module__.startswith("mcp_harness")]
+    check.true(
+        not borrowed,
+        "Your Harness is, or inherits from, the finished class of mcp_harness: that is the answer, not a part of it. "
+        "Write the five methods yourself; inside them you may use whatever you like.",
+    )
     check.call(Harness, {"mcpServers": {}}, [], "prefix", called="Harness({'mcpServers': {}}, [], 'prefix')")
     facts = check.call(lambda: list(accept(Harness, seed=1, first_only=True)), called="accept(Harness)", seconds=60)
     held = sum(fact.passed for fact in facts)
     check.true(
         held == len(FACTS),
-        f"The acceptance run says: {facts[-1]} ({held} facts hold before it, of {len(FACTS)}.)",
+        f"The acceptance run says: {facts[-1]} (Before it, {held} of {len(FACTS)} facts hold.)",
     )
     ### BEGIN HIDDEN TESTS
     with check.hidden("the acceptance run with other names"):

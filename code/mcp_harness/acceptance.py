@@ -109,7 +109,12 @@ class Run:
 
     def call(self, name: str, arguments: dict[str, Any], timeout: float = 10.0) -> Answer:
         """A call; its result as an Answer."""
-        result = self.it.call(name, arguments, timeout)
+        harness = self.it
+        try:
+            result = harness.call(name, arguments, timeout)
+        except Exception as error:
+            text = f"call({name!r}, …) raised {type(error).__name__}: {str(error).rstrip('.')}"
+            raise Refused(f"{text}; what goes wrong in a call is an error result, and no exception") from error
         if not isinstance(result, Mapping) or not isinstance(result.get("content"), list):
             raise Refused(
                 f"call({name!r}, …) returned {short(result)}, but a result with a 'content' list was expected"
@@ -324,7 +329,8 @@ def fails_what_waits(run: Run) -> None:
     waiting = Background(lambda: run.call(never, {}, 60.0))
     waiting.thread.join(0.3)  # it has been sent by then, or the server is dead when it is sent: an error in both cases
     os.kill(run.stage.pids(run.stage.mute)[-1], signal.SIGKILL)
-    answer = waiting.wait(PROMPT, f"{run.stage.mute!r} was killed, and a call to it still waits")
+    late = f"{run.stage.mute!r} was killed, and a call to it still waits: it ends with an error, and is not made again"
+    answer = waiting.wait(PROMPT, late)
     if not answer.is_error:
         raise Refused(f"{run.stage.mute!r} was killed in a call, but the call gave {short(answer.text)}")
 
@@ -439,7 +445,7 @@ def examine(run: Run, ask: Callable[[Run], None]) -> tuple[Fact, bool]:
     except Refused as refused:
         return Fact(title, False, f"{refused}."), isinstance(refused, Hangs)
     except BaseException as error:
-        return Fact(title, False, f"it raised {type(error).__name__}: {error}."), False
+        return Fact(title, False, f"it raised {type(error).__name__}: {str(error).rstrip('.')}."), False
     return Fact(title, True), False
 
 

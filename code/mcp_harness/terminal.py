@@ -30,7 +30,7 @@ class Terminal:
 
     def answer(self, prompt: str, choices: Sequence[str]) -> str:
         """The answer to a question; Tab offers the choices."""
-        return self._questions.prompt(prompt, completer=WordCompleter(list(choices)))
+        return self._questions.prompt(prompt, completer=among(choices))
 
 
 class Names(Completer):
@@ -44,3 +44,8 @@ class Names(Completer):
         typed = line.lstrip().partition(" ")[2] if " " in line.lstrip() else line.lstrip()
         for choice in self._terminal.completions(line):
             yield Completion(choice, start_position=-len(typed))
+
+
+def among(choices: Sequence[str]) -> Completer:
+    """Completes a whole answer: a choice may have spaces in it."""
+    return WordCompleter(list(choices), sentence=True)

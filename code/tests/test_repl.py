@@ -286,6 +286,15 @@ def test_the_history_lasts_and_keeps_no_answers(usual, terminal, tmp_path):
     assert end(child) == 0
 
 
+def test_an_answer_of_two_words_is_completed_as_a_whole():
+    from mcp_harness.terminal import among
+    from prompt_toolkit.completion import CompleteEvent
+    from prompt_toolkit.document import Document
+
+    found = list(among(["New York", "Chicago"]).get_completions(Document("New "), CompleteEvent()))
+    assert [(one.text, one.start_position) for one in found] == [("New York", -len("New "))]
+
+
 @pytest.mark.slow
 def test_the_recorded_session_with_a_real_server_is_what_a_run_gives(tmp_path):
     """`outputs/repl_server_everything.txt`, line by line; numbers may differ from release to release."""
