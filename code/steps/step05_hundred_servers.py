@@ -46,18 +46,26 @@ def counts(registry, servers=()):
 
 
 LEGAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,62}")  # what every provider takes, and one character to spare
-CLEAR_PART = re.compile(r"[A-Za-z0-9-]([A-Za-z0-9_-]*[A-Za-z0-9-])?")  # no "_" at either end
+
+
+def is_clear(part):
+    """Whether nobody can mistake where this part begins and ends, between two `_`."""
+    return part != "" and part == part.strip("_") and "__" not in part
+
+
+def cleaned(part, length):
+    """A part for the eye: each run of other characters is one `_`, and what is too long is cut."""
+    return re.sub(r"[^A-Za-z0-9-]+", "_", part).strip("_")[:length]
 
 
 def model_name(server, tool):
-    """The name of a tool for a model: `server__tool` if that is clear and legal, else with a hash behind it."""
+    """The name of a tool for a model: `server__tool` if that is clear and legal, else with a digest behind it."""
     plain = f"{server}__{tool}"
-    clear = all(CLEAR_PART.fullmatch(part) and "__" not in part for part in (server, tool))
-    if clear and LEGAL_NAME.fullmatch(plain):
+    if is_clear(server) and is_clear(tool) and LEGAL_NAME.fullmatch(plain):
         return plain
+    # the length keeps ("ab", "c") apart from ("a", "bc")
     digest = hashlib.sha256(f"{len(server)}:{server}{tool}".encode()).hexdigest()[:12]
-    first, second = (re.sub(r"[^A-Za-z0-9-]+", "_", part).strip("_") for part in (server, tool))
-    return f"s_{first[:18]}__{second[:26]}__{digest}"
+    return f"s_{cleaned(server, 18)}__{cleaned(tool, 26)}__{digest}"
 
 
 class Node:
