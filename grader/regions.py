@@ -121,7 +121,9 @@ def lesson_map(course: Course) -> str:
     ready = [lesson for lesson in course.lessons if course.lesson_ready(lesson)]
     reading = sum(lesson.minutes or 0 for lesson in ready)
     solving = sum(e.minutes for one in course.lessons if (e := one.exercise) and course.exercise_ready(one))
-    total = f"{reading} minutes to read and run, {solving} minutes of exercises, in what is written so far."
+    whole = len(ready) == len(course.lessons)
+    hours = f": about {round((reading + solving) / 60)} hours" if whole else ", in what is written so far"
+    total = f"{reading} minutes to read and run, {solving} minutes of exercises{hours}."
     return "\n".join([*rows, "", total])
 
 
