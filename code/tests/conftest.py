@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 CODE = Path(__file__).resolve().parents[1]
@@ -35,6 +36,10 @@ PATIENCE = 10.0  # seconds until a wait for something that must come fails
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Hypothesis measures no time here: on a busy machine its first look at all of Unicode alone takes seconds."""
+    calm = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+    hypothesis.settings.register_profile("calm", calm)
+    hypothesis.settings.load_profile("calm")
     config.addinivalue_line("markers", "both_eras: holds in both revisions, and runs in both")
     config.addinivalue_line("markers", "fault(kind): proves the behaviour in one row of faults/README.md")
 
