@@ -266,6 +266,7 @@ with checks.task(1, "one client, one call", points=2) as check:
         called="ask(FILES, 'search', {'query': 'plan'})",
         expected="plan.txt",
         seconds=LIMIT,
+        why="without `await`, a call of call_tool is a coroutine that nobody has run",
     )
     ### BEGIN HIDDEN TESTS
     with check.hidden("another server, of the other revision"):
@@ -607,6 +608,7 @@ with checks.task(4, "an owner task", points=3) as check:
         for server in servers.values():
             await server.close()
         found["clients left"] = [name for name, server in servers.items() if server.client is not None]
+        found["never ready"] = [name for name, server in servers.items() if not server.ready.is_set()] or "nobody"
         return found | {"servers left": await asyncio.to_thread(stage.alive)}
 
     stage = Stage()
@@ -623,6 +625,7 @@ with checks.task(4, "an owner task", points=3) as check:
             "ghost": "[Errno 2] No such file or directory: 'no-such-command'",
             "files": "files ran search",
             "clients left": [],
+            "never ready": "nobody",
             "servers left": 0,
         },
         seconds=LIMIT,
@@ -631,7 +634,7 @@ with checks.task(4, "an owner task", points=3) as check:
     ### BEGIN HIDDEN TESTS
     with check.hidden("a server that ends at once"):
         a, b, c, tool = words(check.random(), 4)
-        stage, left = Stage(), {"clients left": [], "servers left": 0}
+        stage, left = Stage(), {"clients left": [], "never ready": "nobody", "servers left": 0}
         commands = {name: stage.command(name, [tool], era=era) for name, era in ((a, "2026-07-28"), (c, "2025-11-25"))}
         commands = {b: stage.command(b, [tool], broken=True), **commands}
         result = check.call(
