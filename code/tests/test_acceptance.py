@@ -72,6 +72,7 @@ def test_the_harness_of_the_package_is_accepted(modern):
     assert failures(Harness, modern=modern) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_the_host_on_the_official_sdk_is_accepted():
     assert failures(SdkHarness, modern=True) == {}
@@ -83,6 +84,7 @@ def test_both_are_accepted_with_servers_from_npm_and_pypi():
     assert failures(SdkHarness, real=True) == {}
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_line_for_each_fact(capsys):
     assert main([]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -264,6 +266,7 @@ def test_each_fact_has_a_wrong_harness():
         assert title.startswith(start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
 def test_a_wrong_harness_is_refused_with_its_sentence(wrong):
     start, sentence = WRONG[wrong]
@@ -278,6 +281,7 @@ def test_a_wrong_harness_is_refused_with_its_sentence(wrong):
             Harness.close(LeavesAll.left.pop())
 
 
+@pytest.mark.slow
 def test_a_harness_that_never_opens_ends_the_run_and_leaves_nothing():
     gate = threading.Event()
 

@@ -185,6 +185,11 @@ def test_sigterm_ends_the_session_and_the_servers(usual, tmp_path):
 # --- In a terminal ---------------------------------------------------------------------------
 
 
+def hear_ctrl_c():
+    """In the new process: SIGINT works, also where the tests themselves run in the background of a shell."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def terminal(tmp_path):
     """A session in a terminal of 100 columns."""
@@ -193,7 +198,7 @@ def terminal(tmp_path):
     def start(*words):
         child = pexpect.spawn(
             COMMAND[0], [*COMMAND[1:], *words], env=environment(tmp_path), encoding="utf-8", timeout=20,
-            dimensions=(40, 100),
+            dimensions=(40, 100), preexec_fn=hear_ctrl_c,
         )  # fmt: skip
         children.append(child)
         child.expect("`help` lists the commands, Ctrl-D ends the session.")
@@ -255,6 +260,7 @@ def test_ctrl_c_gives_up_a_call_that_is_never_answered(config, terminal):
     assert end(child) == 0
 
 
+@pytest.mark.slow
 def test_a_death_is_shown_while_one_types(usual, terminal):
     child = terminal(usual)
     child.send("kill files\r")
@@ -267,6 +273,7 @@ def test_a_death_is_shown_while_one_types(usual, terminal):
     assert end(child) == 0
 
 
+@pytest.mark.slow
 def test_the_history_lasts_and_keeps_no_answers(usual, terminal, tmp_path):
     child = terminal(usual)
     child.send("call read\r")

@@ -140,6 +140,7 @@ def run_build(course: Course, *options: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, cwd=course.root, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_the_command_exits_with_0_when_all_is_well_and_with_1_when_not(course: Course) -> None:
     assert run_build(course, "--check").returncode == 0
     (course.root / RELEASE).unlink()
@@ -277,6 +278,7 @@ def test_a_changed_sentence_keeps_the_stored_outputs(course: Course) -> None:
     assert before.source == cell(course, "hello").source
 
 
+@pytest.mark.slow
 def test_a_changed_cell_is_stale_for_check_and_run_again_by_build(course: Course) -> None:
     edit(course, PAGE, 'print(hello("you"))', 'print(hello("all"))')
     assert sentences(build.check(course))[0].startswith(f"{PAGE}: Its code changed since {NOTEBOOK} was run")
@@ -286,12 +288,14 @@ def test_a_changed_cell_is_stale_for_check_and_run_again_by_build(course: Course
     assert build.check(course).ok
 
 
+@pytest.mark.slow
 def test_execute_runs_a_notebook_that_did_not_change(course: Course) -> None:
     edit(course, NOTEBOOK, "hello you", "hello from another run")
     build.build(course, "always")
     assert cell(course, "hello").outputs[0].text == "hello you\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
@@ -467,6 +471,7 @@ def test_stock_nbgrader_grades_a_solved_notebook_with_all_points(built_once: Pat
 # --- the real course ---
 
 
+@pytest.mark.slow
 def test_the_checked_in_files_are_what_their_sources_give() -> None:
     assert sentences(build.check(Course.load(REAL_ROOT))) == []
 

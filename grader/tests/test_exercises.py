@@ -12,6 +12,9 @@ from grader.gallery import check_mistake, lost_in, mistakes
 
 COURSE = Course.load(Path(__file__).parents[2])
 EXERCISES = [lesson for lesson in COURSE.lessons if COURSE.exercise_ready(lesson)]
+EACH = [  # the later ones start many servers
+    pytest.param(lesson, id=lesson.slug, marks=[pytest.mark.slow] if lesson.number > 3 else []) for lesson in EXERCISES
+]
 MISTAKES = mistakes(COURSE)
 
 
@@ -24,14 +27,14 @@ def check(lesson, path):
     return check_notebook(notebook, COURSE, Path(path), assignment_of(lesson))
 
 
-@pytest.mark.parametrize("lesson", EXERCISES, ids=lambda lesson: lesson.slug)
+@pytest.mark.parametrize("lesson", EACH)
 def test_the_solution_gets_every_point(lesson):
     report = check(lesson, lesson.solution_notebook)
     assert [result.message for result in report.results if not result.earned] == []
     assert report.earned == report.points == lesson.exercise.points == 10
 
 
-@pytest.mark.parametrize("lesson", EXERCISES, ids=lambda lesson: lesson.slug)
+@pytest.mark.parametrize("lesson", EACH)
 def test_the_release_gets_nothing_and_says_for_each_task_that_it_is_not_written_yet(lesson):
     report = check(lesson, lesson.release)
     assert report.earned == 0

@@ -108,6 +108,7 @@ def test_a_changed_submission_alone_is_graded_again(tmp_path, course, submission
     assert rows(course, tmp_path / "work")["bob [2]"]["score"] == "7"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["seed", "checks", "source", "limits", "gradebook", "autograded"])
 def test_what_a_verdict_depends_on_makes_all_graded_again(tmp_path, course, submissions, no_kernel, change):
     work = tmp_path / "work"
@@ -216,6 +217,7 @@ def test_other_points_in_the_source_are_taken_over(tmp_path, course, submissions
 MOMENTS = ["kit", "a record", "the gradebook", "the notebook", "the receipt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_run_killed_at_any_moment_and_started_again_gives_the_same_marks(
     tmp_path, course, submissions, no_kernel, monkeypatch, moment
@@ -298,6 +300,7 @@ def test_a_folder_without_students_is_a_sentence(tmp_path, course):
         grade(course, options(tmp_path / "class", tmp_path / "work"))
 
 
+@pytest.mark.slow
 def test_a_kernel_sees_no_solutions_no_gradebook_and_no_secrets_of_ours(tmp_path, course, monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "of the instructor")
     assignment, kit = assignment_of(course), make_kit(course, tmp_path / "kit")
@@ -314,6 +317,7 @@ def test_a_kernel_sees_no_solutions_no_gradebook_and_no_secrets_of_ours(tmp_path
     assert len(outcome.clean) == 4
 
 
+@pytest.mark.slow
 def test_no_process_of_a_class_outlives_its_run(tmp_path, course):
     assignment = assignment_of(course)
     notebook = solved(assignment)

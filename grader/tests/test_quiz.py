@@ -245,6 +245,7 @@ def terminal(state):
         env=environment(state, TERM="xterm-256color", COLUMNS="80", LINES="40"),
         encoding="utf-8",
         timeout=30,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where pytest runs in the background
         dimensions=(40, 80),
     )
     yield child

@@ -58,6 +58,7 @@ def test_a_page_shows_names_as_text_and_never_as_html(tmp_path, course):
     assert "&lt;b&gt;bold&lt;" in page
 
 
+@pytest.mark.slow
 def test_a_page_shows_code_points_repairs_and_what_to_do_about_an_unreadable_file(tmp_path, course):
     pages = graded(course, class_room.small_class(tmp_path / "class", course)).feedback
     ada, bob, eve = (page.read_text(encoding="utf-8") for page in pages)
@@ -69,6 +70,7 @@ def test_a_page_shows_code_points_repairs_and_what_to_do_about_an_unreadable_fil
     assert "hand it in again" in eve
 
 
+@pytest.mark.slow
 def test_pages_of_former_runs_go(tmp_path, course):
     folder = class_room.small_class(tmp_path / "class", course)
     graded(course, folder)
@@ -101,6 +103,7 @@ def test_messages_that_differ_in_their_values_only_are_one():
     assert gist(one) == gist(two) == "send it once."
 
 
+@pytest.mark.slow
 def test_messages_about_unwritten_tasks_are_no_lesson_to_talk_about(tmp_path, course):
     written = graded(course, class_room.small_class(tmp_path / "class", course))
     assert frequent_messages(list(written.rows)) == []

@@ -6,6 +6,8 @@ import pytest
 
 from grader.run import NOT_RUN, Limits, run_notebook
 
+pytestmark = pytest.mark.slow
+
 FAST = Limits(cell_seconds=2, notebook_seconds=30, cell_bytes=1000)
 
 

@@ -30,6 +30,8 @@ from mcp_harness import (
 )
 from mcp_harness.sdk_host import SdkHost
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent
 TESTS = collections.defaultdict(list)  # kind → the tests that prove it
 LIMIT = 25  # seconds for the asynchronous part of one test

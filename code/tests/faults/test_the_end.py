@@ -24,6 +24,7 @@ def test_the_whole_group_goes_at_close(faulty, how):
         assert host.call("echo", {"text": "x"}, timeout=10).text == "x"
 
 
+@pytest.mark.slow
 @pytest.mark.fault("the grandchild survives")
 @pytest.mark.parametrize("how", ["plain", "stubborn", "1", "2"], ids=["plain", "stubborn", "writes out", "writes err"])
 def test_the_whole_group_goes_when_the_server_dies_by_itself(faulty, events, mark, how):
@@ -50,6 +51,7 @@ def test_a_stubborn_server_ends_within_a_bound(faulty, mode):
     assert time.monotonic() - began < 12
 
 
+@pytest.mark.slow
 @pytest.mark.fault("ignores EOF, ignores SIGTERM")
 def test_stubborn_servers_are_ended_in_parallel(faulty):
     """One takes 4 seconds: 2 after the end of stdin, 2 after SIGTERM. Eight in a row would take 32."""
@@ -166,6 +168,7 @@ def run_host(script, number=None):
     return process.returncode, stderr.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("Ctrl-C reaches the children first")
 @pytest.mark.parametrize("mode", ["good", "leaves-a-grandchild", "ignores-sigterm", "never-answers"])
 def test_sigint_in_a_host_leaves_nothing_alive(host_process, faulty, mode):
@@ -175,6 +178,7 @@ def test_sigint_in_a_host_leaves_nothing_alive(host_process, faulty, mode):
     assert code != 0
 
 
+@pytest.mark.slow
 @pytest.mark.fault("Ctrl-C reaches the children first")
 def test_sigint_while_the_servers_start_leaves_nothing_alive(host_process, faulty, gate, tmp_path):
     door = gate()
@@ -283,6 +287,7 @@ def test_a_callback_that_raises_still_hears_of_what_comes_later(faulty, events, 
         assert host.status()["faulty"].state == "ready"
 
 
+@pytest.mark.slow
 @pytest.mark.fault("start and stop 200 times")
 def test_a_callback_that_never_returns_does_not_hold_up_calls_or_close(faulty):
     held = threading.Event()
