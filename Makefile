@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 # more than cores: many tests wait for a process
-JOBS ?= 3
+JOBS ?= 4
 
 .PHONY: help demo test test-fast build check bench conformance clean
 help:

@@ -16,6 +16,7 @@ import jupytext
 from nbformat import NotebookNode
 
 from grader import notebook, regions
+from grader.checks import OURS
 from grader.course import DIFFICULTIES, Course, Lesson
 from grader.problem import BuildError
 from grader.setup_cell import SETUP_ID, setup_cell
@@ -131,6 +132,7 @@ def _notebook_cell(course: Course, cell: Cell, points: Counter[int]) -> Notebook
         made = notebook.markdown_cell(cell.id, travelling(course, "solutions", source))
     else:
         source = f"{HIDDEN_BEGIN}\n{cell.source}\n{HIDDEN_END}" if cell.hidden else cell.source
+        source = f"{OURS}\n{source}" if cell.locked else source
         made = notebook.code_cell(cell.id, source)
     if cell.tags:
         made.metadata["tags"] = list(cell.tags)

@@ -111,7 +111,7 @@ def _messages(axes: Axes, messages: list[tuple[str, int]]) -> str:
     """What the checks said most often."""
     title = "Most frequent messages: what to talk about next time"
     if not messages:
-        axes.text(0.5, 0.5, "no written task failed", ha="center", va="center", transform=axes.transAxes)
+        axes.text(0.5, 0.5, "no task failed with a message", ha="center", va="center", transform=axes.transAxes)
         axes.set_axis_off()
         return title
     names = ["\n".join(textwrap.wrap(text, 64)[:3]) for text, _ in messages]

@@ -161,7 +161,7 @@ def show_tools(configs: list[ServerConfig], options: argparse.Namespace) -> int:
         tools, status = host.tools(), host.status()
     width = max(map(len, tools), default=0)
     for server, one in status.items():
-        show(f"{server} ({one.tools} tools)")
+        show(f"{server} ({one.tools} tool{'' if one.tools == 1 else 's'})")
         for name, tool in tools.items():
             if tool.server_name == server:
                 summary = " ".join(tool.description.split())

@@ -107,7 +107,9 @@ class ServerDied(ServerError):
             what_next = "no restart is due; host.restart() starts it again"
         else:
             what_next = f"next start in {retry_in:.1f} s, call again then"
-        super().__init__(server, f"server {server!r} is not running: {reason}. The call was not repeated; {what_next}.")
+        super().__init__(
+            server, f"server {server!r} is not running: {reason.rstrip('.')}. The call was not repeated; {what_next}."
+        )
 
 
 class RequestTimeout(ServerError, TimeoutError):

@@ -1,6 +1,7 @@
 """Behaviour of the checks that stand in every exercise."""
 
 import json
+import linecache
 import os
 import subprocess
 import sys
@@ -361,3 +362,18 @@ def test_checks_import_nothing_but_the_standard_library():
     tops = {name.partition(".")[0] for name in run.stdout.split()} - {"grader"}
     assert run.returncode == 0, run.stderr
     assert tops <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize("first", [checks.OURS, "with checks.task(1, 'merge', points=2) as check:"])
+def test_a_line_of_the_exercise_itself_is_no_line_of_the_answer(first):
+    def cell(name, source, **names):
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        exec(compile(source, name, "exec"), names)
+        return names
+
+    answer = cell("<ipython-input-1>", "def answer(stop):\n    stop()  # here\n")["answer"]
+    source = f"{first.replace('with', '# with')}\ndef stop():\n    raise ValueError('no')\n"
+    stop = cell("<ipython-input-2>", source)["stop"]
+    assert failure(lambda check: check.call(answer, stop, called="answer")) == (
+        "Called answer. It raised ValueError: no at the line `stop()  # here`."
+    )
