@@ -67,7 +67,9 @@ def failures(make, **options):
     return {fact.title: fact.sentence for fact in facts if not fact.passed}
 
 
-@pytest.mark.parametrize("modern", [False, True], ids=["2025-11-25", "both revisions"])
+@pytest.mark.parametrize(
+    "modern", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["2025-11-25", "both revisions"]
+)
 def test_the_harness_of_the_package_is_accepted(modern):
     assert failures(Harness, modern=modern) == {}
 

@@ -13,6 +13,8 @@ import pytest
 from mcp_harness import Host, Policy, ServerConfig
 from mcp_harness.trace import Recorder
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = Path(os.environ.get("MCP_NODE_SERVERS") or ROOT / "work" / "node_servers") / "node_modules"
 PROGRAMS = Path(os.environ.get("MCP_PYPI_SERVERS") or ROOT / "work" / "pypi_servers") / "bin"

@@ -66,6 +66,7 @@ def test_each_part_that_the_skill_names_is_in_its_code(harness_file):
         assert not member or hasattr(module[owner], member), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("modern", [False, True], ids=["2025-11-25", "both revisions"])
 def test_the_skills_harness_passes_the_acceptance_run(harness_file, modern, capfd):
     facts = list(accept(load(str(harness_file)), modern=modern))

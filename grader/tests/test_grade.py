@@ -153,6 +153,7 @@ def test_a_notebook_that_is_taken_away_takes_its_marks_along(tmp_path, course, s
     assert rows(course, tmp_path / "work")["ada"]["status"] == "missing"
 
 
+@pytest.mark.slow
 def test_a_student_of_the_roster_without_a_notebook_is_missing_and_not_zero(tmp_path, course, submissions, no_kernel):
     roster = (Student("kim", "Kim", "Jo", "jo@example.org"), Student("ada", "Lovelace", "Ada"))
     grade(course, options(submissions, tmp_path / "work", roster=roster))
@@ -177,6 +178,7 @@ def test_an_error_of_the_grader_itself_is_written_down_and_the_others_go_on(tmp_
     assert marks["bob [2]"]["score"] == "4"
 
 
+@pytest.mark.slow
 def test_late_hand_ins_are_counted_and_cost_what_the_instructors_plugin_says(tmp_path, course, submissions, no_kernel):
     (submissions / "ada" / "timestamp.txt").write_text("2026-12-02 00:00:00 UTC")
     due, work = {SLUG: datetime(2026, 12, 1, 23)}, tmp_path / "work"
@@ -191,6 +193,7 @@ def test_late_hand_ins_are_counted_and_cost_what_the_instructors_plugin_says(tmp
     assert marks["bob [2]"]["score"] == "4"
 
 
+@pytest.mark.slow
 def test_points_given_by_hand_survive_a_second_run_and_are_in_the_next_report(tmp_path, course, submissions, no_kernel):
     work = tmp_path / "work"
     grade(course, options(submissions, work))
@@ -203,6 +206,7 @@ def test_points_given_by_hand_survive_a_second_run_and_are_in_the_next_report(tm
     assert (marks["score"], points(marks)) == ("6", ["2", "2", "0", "2"])
 
 
+@pytest.mark.slow
 def test_other_points_in_the_source_are_taken_over(tmp_path, course, submissions, no_kernel):
     work = tmp_path / "work"
     grade(course, options(submissions, work))
@@ -267,6 +271,7 @@ def test_two_runs_in_one_work_folder_are_refused(tmp_path, course, submissions):
         grade(course, options(submissions, tmp_path / "work"))
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_what_runs_and_leaves_a_work_folder_that_goes_on(
     tmp_path, course, submissions, no_kernel, monkeypatch
 ):

@@ -37,6 +37,7 @@ def test_marks_have_exactly_these_columns_and_then_one_for_each_task(tmp_path, c
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("student", ['=HYPERLINK("http://x","y")', "+1", "-1", "@a", 'a,"b";c'])
 def test_no_name_of_a_student_becomes_a_formula_or_another_column(tmp_path, course, student):
     hand_in(tmp_path / "class", student.replace("/", "_"), solved(assignment_of(course)))
@@ -51,6 +52,7 @@ def test_a_text_over_many_lines_is_one_line_in_the_table():
     assert harmless("an ordinary sentence") == "an ordinary sentence"
 
 
+@pytest.mark.slow
 def test_a_page_shows_names_as_text_and_never_as_html(tmp_path, course):
     hand_in(tmp_path / "class", "<b>bold<", solved(assignment_of(course)))
     page = graded(course, tmp_path / "class").feedback[0].read_text(encoding="utf-8")

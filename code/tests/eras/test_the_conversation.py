@@ -139,6 +139,7 @@ def test_the_shutdown_closes_stdin_first_and_a_server_that_obeys_gets_no_signal(
     assert [line for line in received(record) if isinstance(line, str)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.both_eras
 def test_the_shutdown_goes_on_to_sigterm_for_a_server_that_ignores_the_end_of_stdin(faulty, record):
     with Host([faulty("ignores-eof", "--record", record)]):
@@ -146,6 +147,7 @@ def test_the_shutdown_goes_on_to_sigterm_for_a_server_that_ignores_the_end_of_st
     assert [line for line in received(record) if isinstance(line, str)] == ["SIGTERM"]
 
 
+@pytest.mark.slow
 def test_the_shutdown_ends_with_sigkill_for_a_server_that_ignores_sigterm(faulty, running, mark):
     with Host([faulty("ignores-sigterm", era=NEW)]) as host:
         pid = host.status()["faulty"].pid

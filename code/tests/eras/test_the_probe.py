@@ -155,6 +155,7 @@ def test_a_server_that_refuses_the_version_that_it_lists_is_given_up(faulty, tmp
     assert methods(record).count("server/discover") <= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "initialize",
     [["usual"], [error(-32601)], ["silence"], [error(-32603)]],

@@ -84,6 +84,7 @@ def test_a_server_that_closes_its_stdout_is_dead_and_reaped(faulty, events, tmp_
         assert b"SIGTERM" in record.read_bytes(), "it was killed before it was asked"
 
 
+@pytest.mark.slow
 @pytest.mark.fault("stdout closed, process alive")
 def test_the_next_process_starts_only_when_the_old_one_is_gone(faulty, events, tmp_path):
     """Two at once would fight for the same files and ports."""
@@ -263,6 +264,7 @@ def test_a_person_can_restart_at_once_and_the_names_that_changed_come_back(fault
         assert host.call("b", {"text": "new"}, timeout=10).text == "new"
 
 
+@pytest.mark.slow
 @pytest.mark.fault("reply of the old process after a restart")
 @pytest.mark.both_eras
 def test_what_the_old_process_says_after_a_restart_is_dropped(faulty, events, gate, tmp_path):
@@ -304,6 +306,7 @@ def is_closed(host):
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.fault("close during backoff")
 def test_a_process_that_is_being_started_while_the_host_closes_is_ended_too(faulty, events, until):
     """`spawn` is held until the host is closed, so the process comes to life after that."""
@@ -328,6 +331,7 @@ def test_a_process_that_is_being_started_while_the_host_closes_is_ended_too(faul
         closer.join()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("close during backoff")
 @pytest.mark.both_eras
 def test_close_during_a_restart_that_is_under_way_leaves_nothing(faulty, events, gate, tmp_path):

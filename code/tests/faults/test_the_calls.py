@@ -131,6 +131,7 @@ def test_the_deadline_of_the_configuration_holds_where_a_call_gives_none(faulty)
         assert host.status()["faulty"].pending == 0
 
 
+@pytest.mark.slow
 @pytest.mark.fault("server stops reading, the pipe is full")
 def test_the_deadline_fires_although_the_pipe_is_full_and_close_works(faulty):
     with Host([faulty("stops-reading", restart="never"), faulty("good", name="other")]) as host:
@@ -145,6 +146,7 @@ def test_the_deadline_fires_although_the_pipe_is_full_and_close_works(faulty):
         assert host.call("other/echo", {"text": "well"}, timeout=10).text == "well"
 
 
+@pytest.mark.slow
 @pytest.mark.fault("server stops reading, the pipe is full")
 def test_close_ends_a_call_that_waits_for_room_in_the_pipe(faulty, until):
     with Host([faulty("stops-reading")]) as host, ThreadPoolExecutor(1) as pool:
@@ -180,6 +182,7 @@ def test_a_frame_that_was_half_written_never_corrupts_the_next(faulty, facts, ga
             json.loads(line)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("server stops reading, the pipe is full")
 def test_a_server_that_asks_without_reading_the_answers_fills_nothing_up(faulty, memory):
     """50 000 pings whose answers fit no pipe: threads and answers in store stay few, the deadline still holds."""

@@ -42,6 +42,7 @@ def test_every_server_leads_a_group_of_its_own(faulty, facts):
     assert b["group"] == b["pid"]
 
 
+@pytest.mark.slow
 @pytest.mark.fault("ignores EOF, ignores SIGTERM")
 @pytest.mark.parametrize("mode", ["stops-reading", "leaves-a-grandchild"])
 def test_a_stubborn_server_ends_within_a_bound(faulty, mode):
@@ -87,6 +88,7 @@ def test_a_server_that_ends_with_its_stdin_gets_no_signal(faulty, tmp_path):
     assert b"SIG" not in (tmp_path / "record").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("ignores EOF, ignores SIGTERM")
 @pytest.mark.both_eras
 def test_a_server_that_ignores_eof_gets_sigterm_before_sigkill(faulty, tmp_path):
