@@ -44,6 +44,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "fault(kind): proves the behaviour in one row of faults/README.md")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`make test-fast` does not even import the packages of three model providers: that takes seconds in each process."""
+    return True if config.option.markexpr == "not slow" and collection_path.name == "test_model_packages.py" else None
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test marked `both_eras` runs once for each revision of its faulty servers."""
     if metafunc.definition.get_closest_marker("both_eras"):

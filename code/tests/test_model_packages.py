@@ -25,6 +25,7 @@ from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMes
 from openai.types.responses import FunctionToolParam, ResponseInputItemParam
 from pydantic import TypeAdapter
 
+pytestmark = pytest.mark.slow
 GOLDEN = Path(__file__).parent / "model"
 
 
