@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """`make test-fast` does not even import the packages of three model providers: that takes seconds in each process."""
+    """`make test-fast` does not import the packages of three model providers: each process needs seconds for them."""
     return True if config.option.markexpr == "not slow" and collection_path.name == "test_model_packages.py" else None
 
 

@@ -343,7 +343,7 @@ def test_the_notebook_runs_under_pytest_as_outside(course: Course, monkeypatch: 
         'import subprocess, sys; subprocess.run([sys.executable, "-c", "print(5)"])',
     )
     build.build(course)
-    assert cell(course, "hello").outputs[0].text == "5\n"
+    assert cell(course, "hello").outputs[0].text.strip() == "5"  # the kernel may cut off a child's last line end
 
 
 # --- exercises ---
