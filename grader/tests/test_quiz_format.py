@@ -242,6 +242,7 @@ class TestTheQuizzesOfTheCourse:
             assert inside.split("</summary>")[1].startswith("\n\n")
             assert inside.endswith("\n\n")
 
+    @pytest.mark.slow
     def test_every_figure_is_on_the_page_with_words_and_the_same_each_time(self, path):
         quiz, page, figures = quiz_format.load(path), quiz_format.render_page(path), quiz_format.figures(path)
         assert len(figures) == sum(question.setup is not None for question in quiz.questions)

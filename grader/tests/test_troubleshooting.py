@@ -27,6 +27,8 @@ from steps import step09_stateless as step09
 
 from grader.checks import CheckFailed
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "lessons" / "troubleshooting.md").read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### `(.+)`$", PAGE, re.MULTILINE)
