@@ -16,7 +16,7 @@ import time
 from typing import Protocol
 
 from .callbacks import Answering
-from .errors import BadReply
+from .errors import BadReply, RequestTimeout
 from .wire import Message
 
 MAX_ROUNDS = 10  # as other clients: a server that asks more often does not end
@@ -47,6 +47,9 @@ def finish(session: Calls, method: str, params: Message, result: Message, deadli
         else:
             session.wait_for_end(min(pause, deadline - time.monotonic()))
             pause = min(2 * pause, LONGEST_PAUSE)
+            if time.monotonic() >= deadline:
+                text = f"server {session.server!r} wanted to see {named(method, params)} again later, until time was up"
+                raise RequestTimeout(session.server, f"{text}. Raise the timeout")
         if state is not None:
             again["requestState"] = state
         result = session.request(method, again, deadline)
