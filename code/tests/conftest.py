@@ -36,8 +36,8 @@ PATIENCE = 10.0  # seconds until a wait for something that must come fails
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Hypothesis measures no time here: on a busy machine its first look at all of Unicode alone takes seconds."""
-    calm = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+    """Hypothesis does not time its own drawing: on a busy machine its first look at all of Unicode takes seconds."""
+    calm = hypothesis.settings(suppress_health_check=[hypothesis.HealthCheck.too_slow])
     hypothesis.settings.register_profile("calm", calm)
     hypothesis.settings.load_profile("calm")
     config.addinivalue_line("markers", "both_eras: holds in both revisions, and runs in both")

@@ -16,7 +16,7 @@ FAILURE = ast.parse("raise RuntimeError('half-way')").body[0]
 CHILDREN = """
 import psutil
 alive = [child for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
-print("left:", len(psutil.wait_procs(alive, timeout=10)[1]))
+print("left:", len(psutil.wait_procs(alive, timeout=3)[1]))
 """
 
 
