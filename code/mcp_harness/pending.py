@@ -102,6 +102,11 @@ class Pending:
         with self._lock:
             return sum(not waiter.standing for waiter in self._slots.values())
 
+    @property
+    def alone(self) -> bool:
+        """True if exactly one waits."""
+        return len(self._slots) == 1 or len(self) == 1
+
     def add(self, waiter: Waiter) -> int:
         """A new id for this waiter. Raises what the session ended with."""
         with self._lock:

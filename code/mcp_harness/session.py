@@ -91,6 +91,7 @@ class Session:
         writer = self.transport.writer
         self._write_frame: WriteFrame = writer.write if tap is None else tap.speak(*here, writer.write)
         self._post_frame: PostFrame = writer.post if tap is None else tap.post(*here, writer.post)
+        self._wait = self._look_and_sleep if tap is None else self._sleep  # a recorder hears only the reader thread
 
     @property
     def pending(self) -> int:
@@ -119,7 +120,7 @@ class Session:
             frame = self._encode(wire.request(id, method, self.era.dress(params or {})))
             self._write_frame(frame, deadline)
             begun = True
-            body = slot.wait(deadline - time.monotonic())
+            body = self._wait(id, slot, deadline)
         except WriteTimeout as timeout:
             begun, body = timeout.begun, None
         except OSError:
@@ -181,6 +182,24 @@ class Session:
     def abandon(self, failure: Failure) -> None:
         """Fail every waiting caller; the session is about to be closed."""
         self._pending.end(failure)
+
+    # --- waiting for a reply -------------------------------------------------------------
+
+    def _sleep(self, id: int, slot: Slot, deadline: float) -> Message | None:
+        """Until the reader thread has brought the reply."""
+        return slot.wait(deadline - time.monotonic())
+
+    def _look_and_sleep(self, id: int, slot: Slot, deadline: float) -> Message | None:
+        """First at the pipe itself, if the last caller was answered at once and nobody else waits; see intake.py."""
+        began, intake, alone = time.monotonic(), self.transport.intake, self._pending.alone
+        body = intake.visit(id) if alone else None
+        if body is not None:
+            self._pending.take(id)
+        else:
+            intake.call_back()
+            body = self._sleep(id, slot, deadline)
+        intake.judge(alone and body is not None, time.monotonic() - began)
+        return body
 
     # --- writing -------------------------------------------------------------------------
 

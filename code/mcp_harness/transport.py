@@ -25,11 +25,11 @@ from typing import Any
 
 from .config import ServerConfig
 from .errors import SpawnError
+from .intake import CHUNK, Intake
 from .pipes import FrameWriter
-from .wire import Line, LineBuffer
+from .wire import Line
 
 INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
-CHUNK = 64 * 1024  # bytes: what a pipe holds. A larger buffer is mapped afresh by malloc for each read: 20 µs a call
 LAST_READS = 16  # of a process that has ended: its pipe holds no more, and a grandchild might write for ever
 TICK = 0.5  # seconds between two looks whether a silent process still lives
 STDERR_BYTES, STDERR_LINES = 64 * 1024, 50  # what is kept of stderr: a long traceback fits
@@ -53,7 +53,7 @@ class Transport:
         on_end: Callable[[str], None],
         spawn: Spawn = subprocess.Popen,
     ) -> None:
-        self._on_line, self._on_end = on_line, on_end
+        self._on_end = on_end
         self._process = start_process(config, spawn)
         self.pid = self._process.pid
         self._name = config.name
@@ -70,6 +70,7 @@ class Transport:
         self._out, self._err = stdout.fileno(), stderr.fileno()
         for fd in (self._out, self._err, self.writer.fd):
             os.set_blocking(fd, False)  # our ends only: the server's ends stay as they are
+        self.intake = Intake(self._out, on_line)
 
     def start(self) -> None:
         """Begin to read. Apart from the constructor, so that callbacks find their owner complete."""
@@ -103,6 +104,7 @@ class Transport:
         """Close stdin: the polite request to end."""
         self.closing = True
         self.writer.close()
+        self.intake.call_back()
 
     def signal(self, number: int) -> None:
         """Send a signal to the whole group of the process, if it is not gone."""
@@ -126,7 +128,6 @@ class Transport:
 
     def _read_until_end(self) -> None:
         """Read both pipes until stdout ends or the process does."""
-        buffer = LineBuffer()
         poller = select.poll()
         poller.register(self._out, select.POLLIN)
         poller.register(self._err, select.POLLIN)
@@ -134,18 +135,21 @@ class Transport:
         while True:
             if self.writer.waiting != (writing >= 0):
                 writing = self._watch_writer(poller, writing)
-            events = poller.poll(TICK * 1000)
+            if self.intake.brisk:
+                self.intake.step_aside()
+                if not self.intake.read():
+                    return
+            events = poller.poll(0 if self.intake.brisk else TICK * 1000)
             if time.monotonic() >= next_look:
                 next_look = time.monotonic() + TICK
                 if self.exited:  # a grandchild holds the pipe open, perhaps even writes to it
-                    self._read_rest(buffer)
+                    for _ in range(LAST_READS):
+                        self.intake.read()
                     return
             for fd, _ in events:
                 if fd == self._out:
-                    data = os.read(fd, CHUNK)
-                    if not data:
+                    if not self.intake.read():
                         return
-                    self._deliver(buffer, data)
                 elif fd == self._err:
                     if not self._read_stderr():
                         poller.unregister(fd)
@@ -161,16 +165,6 @@ class Transport:
         if fd >= 0:
             poller.register(fd, select.POLLOUT)
         return fd
-
-    def _deliver(self, buffer: LineBuffer, data: bytes) -> None:
-        for line in buffer.feed(data):
-            self._on_line(line)
-
-    def _read_rest(self, buffer: LineBuffer) -> None:
-        """What a process wrote before it ended, without waiting for more."""
-        with contextlib.suppress(BlockingIOError):
-            for _ in range(LAST_READS):
-                self._deliver(buffer, os.read(self._out, CHUNK))
 
     def _read_stderr(self) -> bool:
         """Take what stderr has now; False at its end."""

@@ -94,6 +94,11 @@ class LineBuffer:
         self._line = bytearray()  # the line that is not complete yet: grows in place, so the cost stays linear
         self._size = 0
 
+    @property
+    def partial(self) -> bool:
+        """True while a line is not complete."""
+        return self._size > 0
+
     def feed(self, data: bytes) -> list[Line]:
         """The lines that `data` completes, without their newline."""
         *complete, rest = data.split(b"\n")
@@ -162,6 +167,8 @@ def classify(message: Message) -> Incoming | None:
 
 def is_id(value: object) -> bool:
     """Strings and finite numbers are ids; null and booleans are not."""
+    if type(value) is int:  # nearly always
+        return True
     if isinstance(value, str):
         return len(value) <= MAX_ID_CHARS
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -117,7 +117,7 @@ def test_a_host_without_a_recorder_has_nothing_in_the_path_of_a_message(faulty):
     with Host([faulty("good")]) as host:
         session = host._members["faulty"].session
         assert session._write_frame == session.transport.writer.write
-        assert session.transport._on_line == session._on_line
+        assert session.transport.intake._on_line == session._on_line
 
 
 # --- secrets
