@@ -4,7 +4,8 @@ Each measurement is a process of its own, in the environment of the client that 
 round lets all clients do the same thing one after the other; the next round begins with another
 of them. Tables, plots and all numbers go to `outputs/bench/`, with `--quick` to `work/bench/quick/`.
 
-The exit code is 1 if a run failed or, sizes being full, a target was missed; 2 if nothing could be measured.
+The exit code is 1 if a run failed or, sizes being full, a target was missed that a client could reach; 2 if
+nothing could be measured.
 """
 
 import argparse
@@ -149,8 +150,8 @@ def show(rows: list[tuple[Any, ...]], console: Console) -> None:
     """The targets in the terminal."""
     table = Table("what", "limit", *plan.ERAS, title="Must reach")
     for row in rows:
-        cells = [f"{'✓' if one.reached else '✗'} {report.measured(one)}" for one in row]
-        table.add_row(row[0].target.what, row[0].target.bound, *cells)
+        cells = [f"{one.sign} {report.measured(one)}" for one in row]
+        table.add_row(row[0].target.what, row[0].target.asked, *cells)
     console.print(table)
 
 
@@ -210,6 +211,8 @@ def main() -> int:
         console.print(f"a run failed: {problem}", style="red", markup=False)
     console.print(f"tables and plots: {folder.relative_to(install.ROOT)}/results.md")
     missed = [] if run["quick"] else report.missed(rows)
+    for sentence in [] if run["quick"] else report.beyond(rows):
+        console.print(f"out of reach: {sentence}", style="yellow", markup=False)
     for sentence in missed:
         console.print(f"missed: {sentence}", style="red", markup=False)
     return 1 if missed or run["problems"] else 0

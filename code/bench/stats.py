@@ -36,7 +36,8 @@ def paired(ours: Rounds, theirs: Rounds) -> Spread | None:
 class Target:
     """One line of the table of what must be reached.
 
-    `value` of the peer `ours` in `measure`, divided by that of `to`; not divided where `to` is None.
+    `value` of the peer `ours` in `measure`, divided by that of `to`; not divided where `to` is None. `bound` is the
+    peer that does only what no client can leave out, where there is one.
     """
 
     what: str
@@ -46,19 +47,24 @@ class Target:
     limit: float
     at_least: bool = False
     unit: str = ""
+    bound: str | None = None
 
     @property
-    def bound(self) -> str:
+    def asked(self) -> str:
         """The limit in words."""
         return f"{'at least' if self.at_least else 'at most'} {self.limit:g}{self.unit}"
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A target and what was measured. `measured` is None where a run is missing: that is not reached."""
+    """A target and what was measured. `measured` is None where a run is missing: that is not reached.
+
+    `least` is what the bound of the target comes to, measured in the same rounds.
+    """
 
     target: Target
     measured: Spread | None
+    least: Spread | None = None
 
     @property
     def reached(self) -> bool:
@@ -68,6 +74,22 @@ class Judged:
         if self.target.at_least:
             return self.measured.median >= self.target.limit
         return self.measured.median <= self.target.limit
+
+    @property
+    def out_of_reach(self) -> bool:
+        """What no client can leave out takes more than the limit: missing it says nothing about a client."""
+        measured = self.measured is not None and not self.reached
+        return measured and self.least is not None and self.least.median > self.target.limit
+
+    @property
+    def missed(self) -> bool:
+        """Not reached, and a client could."""
+        return not self.reached and not self.out_of_reach
+
+    @property
+    def sign(self) -> str:
+        """✓, ✗, or – for what is out of reach."""
+        return "✓" if self.reached else "✗" if self.missed else "–"
 
 
 Results = Mapping[str, Mapping[str, Mapping[str, Rounds]]]  # measure → peer → value → rounds
@@ -80,4 +102,9 @@ def judge(target: Target, results: Results) -> Judged:
     if target.to is None:
         return Judged(target, spread(ours))
     theirs = peers.get(target.to, {}).get(target.value, [])
-    return Judged(target, paired(ours, theirs) if len(ours) == len(theirs) else None)
+    least = peers.get(target.bound, {}).get(target.value, []) if target.bound else []
+    return Judged(
+        target,
+        paired(ours, theirs) if len(ours) == len(theirs) else None,
+        paired(least, theirs) if least and len(least) == len(theirs) else None,
+    )

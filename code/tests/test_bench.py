@@ -106,8 +106,48 @@ def test_the_page_marks_each_target_by_what_was_measured():
     assert any("throughput" in line and "✗ 2.00" in line for line in missed)
 
 
-def test_the_page_says_what_no_client_can_go_below():
-    assert "takes 1.00 (2025-11-25) and 1.00 (2026-07-28) of the time" in report.page(saved(collected()))
+BOUND = Target("opening to theirs", "echo", "ms", "theirs", 0.5, bound="floor")
+
+
+@pytest.mark.parametrize(
+    ("ours", "floor", "sign"),
+    [
+        ([1.0], [1.0], "✓"),  # reached
+        ([1.1], [1.0], "✗"),  # the floor keeps to the limit, so a client could
+        ([1.1], [1.01], "–"),  # not even the floor does
+        ([1.0], [1.01], "✓"),  # reached all the same
+        ([1.1], [], "✗"),  # no floor was measured: no excuse
+        ([None], [1.01], "✗"),  # we were not measured
+    ],
+)
+def test_a_target_is_out_of_reach_only_if_the_floor_itself_misses_it(ours, floor, sign):
+    found = {"echo": {**results(ours, [2.0])["echo"], "floor": {"ms": floor}}}
+    assert judge(BOUND, found).sign == sign
+
+
+def test_a_target_without_a_bound_is_never_out_of_reach():
+    found = {"echo": {**results([1.1], [2.0])["echo"], "floor": {"ms": [1.9]}}}
+    assert judge(AT_MOST, found).sign == "✗"
+
+
+def slow_servers():
+    """A made-up run in which starting the processes takes nearly all of fastmcp's time, and ours a little more."""
+    found = collected()
+    for measures in found.results.values():
+        measures["many-10"][plan.FLOOR]["open_s"] = [1.8, 1.8]
+        measures["many-10"][plan.OURS]["open_s"] = [1.9, 1.9]
+    return found
+
+
+def test_the_page_says_what_was_out_of_reach_and_why():
+    found = slow_servers()
+    page = report.page(saved(found))
+    assert "| at most 0.75 | – 0.95 (0.95 to 0.95) | – 0.95" in page
+    assert "0.75 was asked, and the floor took 0.90" in page
+    assert "out of reach" not in report.page(saved(collected()))
+    missed = report.missed(report.verdicts(found.results, 10, plan.QUICK.big))
+    assert missed
+    assert not any("connect + list, to fastmcp" in sentence for sentence in missed)
 
 
 def test_a_failed_run_shows_as_a_gap_and_in_the_list_of_failures():
