@@ -54,7 +54,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     cut = words.index("--") if "--" in words else len(words)
     options = make_parser().parse_args(words[:cut])
-    old_handlers = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGHUP)}
+    ending: list[int] = []  # the signal that has come
+
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        """Leave in the orderly way, through all `with` blocks."""
+        ending.append(number)
+        raise SystemExit(128 + number)
+
+    old_handlers = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         command: Callable[[list[ServerConfig], argparse.Namespace], int] = options.command
         return command(read_servers(options, words[cut + 1 :] if cut < len(words) else None), options)
@@ -67,14 +74,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `| head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except RuntimeError:
+        if not ending:
+            raise
+        return 128 + ending[0]  # it struck inside a lock of Python's, which then complains of its own state
     finally:
         for number, handler in old_handlers.items():
             signal.signal(number, handler)
-
-
-def on_signal(number: int, frame: FrameType | None) -> NoReturn:
-    """Leave in the orderly way, through all `with` blocks."""
-    raise SystemExit(128 + number)
 
 
 def make_parser() -> argparse.ArgumentParser:

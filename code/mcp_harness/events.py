@@ -55,7 +55,7 @@ class Dispatcher:
 
     def __init__(self, callback: Callable[[Event], object] | None) -> None:
         self._callback = callback
-        self._queue: queue.Queue[Event | None] = queue.Queue()
+        self._queue: queue.SimpleQueue[Event | None] = queue.SimpleQueue()  # a Ctrl-C inside `put` cannot break it
         self._thread: threading.Thread | None = None
         self.errors = 0  # exceptions that the callback raised
         self.dropped = 0

@@ -3,7 +3,8 @@
 Guarantees: a frame is written whole and never between the halves of another. `write` waits
 for room until its deadline and no longer; a frame that was begun and could not be finished
 stays in the queue, so the stream stays intact for the next one. `post` never waits: the
-reader thread answers pings with it, and must not stop because a server does not read.
+reader thread answers pings with it, and must not stop because a server does not read. The
+lock is held for moments only, and by `with`: a Ctrl-C cannot leave it locked.
 
 What it leaves out: what a frame means. The pipe has to be non-blocking.
 """
@@ -35,7 +36,7 @@ class FrameWriter:
         self.fd = stream.fileno()
         self._lock = threading.Lock()
         self._queue: deque[bytes | memoryview] = deque()  # rest of a frame, and posted frames
-        self.closed = False
+        self.closed = self._broken = False  # by us; by the other end
 
     @property
     def waiting(self) -> bool:
@@ -44,17 +45,22 @@ class FrameWriter:
 
     def write(self, frame: bytes, deadline: float) -> None:
         """Write one frame before `deadline` (of time.monotonic). Raises WriteTimeout or OSError."""
-        if not self._lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            raise WriteTimeout(begun=False)
-        try:
-            while self._queue and not self._push():
-                if not self._wait_for_room(deadline):
-                    raise WriteTimeout(begun=False)
-            self._write_whole(frame, deadline)
-        finally:
-            self._lock.release()
-        if self._queue:
-            self.flush()  # posted while we held the lock
+        begun = False
+        while True:
+            with self._lock:
+                if self._broken:
+                    raise BrokenPipeError("the other end of the pipe is closed")
+                if self._push():  # nothing is before us, nor is a rest of ours
+                    if begun:
+                        return
+                    sent = self._write_some(frame)
+                    if sent == len(frame):
+                        return
+                    if sent:
+                        begun = True
+                        self._queue.appendleft(memoryview(frame)[sent:])  # before what was posted meanwhile
+            if not self._wait_for_room(deadline):
+                raise WriteTimeout(begun)
 
     def post(self, frame: bytes) -> bool:
         """Write a small frame now or as soon as there is room; False when the queue is full or the pipe closed."""
@@ -66,14 +72,12 @@ class FrameWriter:
 
     def flush(self) -> None:
         """Write what the queue holds, as far as the pipe takes it now."""
-        while self._queue and self._lock.acquire(blocking=False):
+        with self._lock:
             try:
-                if not self._push():
-                    return
+                self._push()
             except OSError:
+                self._broken = True
                 self._queue.clear()
-            finally:
-                self._lock.release()
 
     def close(self) -> None:
         """Close the pipe: the server reads end of file. Writers that wait for room give up."""
@@ -83,19 +87,10 @@ class FrameWriter:
             self._stream.close()
             self._queue.clear()
 
-    def _write_whole(self, frame: bytes, deadline: float) -> None:
-        sent = self._write_some(frame)
-        try:
-            while sent < len(frame):
-                if not self._wait_for_room(deadline):
-                    raise WriteTimeout(begun=sent > 0)
-                sent += self._write_some(memoryview(frame)[sent:])
-        except BaseException:  # Ctrl-C too
-            if sent:
-                self._queue.appendleft(memoryview(frame)[sent:])
-            raise
-
     def _push(self) -> bool:
+        """Write the queue, as far as there is room; True if nothing is left in it."""
+        if self.closed:
+            raise BrokenPipeError("the pipe is closed on our side")
         while self._queue:
             first = self._queue[0]
             sent = self._write_some(first)
@@ -106,16 +101,16 @@ class FrameWriter:
         return True
 
     def _write_some(self, data: bytes | memoryview) -> int:
-        if self.closed:
-            raise BrokenPipeError("the pipe is closed on our side")
         try:
             return os.write(self.fd, data)
         except BlockingIOError:
             return 0
 
     def _wait_for_room(self, deadline: float) -> bool:
-        poller = select.poll()
-        poller.register(self.fd, select.POLLOUT)
+        """Wait without the lock, so that nobody else has to. False at the deadline."""
+        poller, fd = select.poll(), self.fd
+        if fd >= 0:
+            poller.register(fd, select.POLLOUT)
         while not self.closed:
             left = deadline - time.monotonic()
             if left <= 0:

@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import hypothesis
@@ -315,6 +317,27 @@ def http_server() -> Iterator[Callable[[type[http.server.BaseHTTPRequestHandler]
             return server
 
         yield start
+
+
+@pytest.fixture
+def alarm() -> Iterator[Callable[[Callable[..., Any], float], None]]:
+    """`alarm(function, seconds)`: then a Ctrl-C, if the main thread is inside that function by then."""
+    struck: list[Callable[..., Any]] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            if frame.f_code is struck[-1].__code__:
+                raise KeyboardInterrupt
+            frame = frame.f_back
+
+    def set_alarm(function: Callable[..., Any], seconds: float) -> None:
+        struck[:] = [function]
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    yield set_alarm
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture

@@ -185,3 +185,26 @@ def test_a_reader_that_has_seen_enough_is_no_traceback(config):
     with run("tools", config(files=entry("files"))) as process:
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_that_strikes_inside_a_lock_ends_the_command_all_the_same(monkeypatch, number, code):
+    """Python's own Condition complains when it is left between two of its steps; that is no error of anybody's."""
+
+    def strike(options, command):
+        try:
+            signal.raise_signal(number)
+        finally:
+            raise RuntimeError("cannot release un-acquired lock")
+
+    monkeypatch.setattr("mcp_harness.__main__.read_servers", strike)
+    assert main(["tools", "servers.json"]) == code
+
+
+def test_the_same_complaint_without_a_signal_is_not_hidden(monkeypatch):
+    def complain(options, command):
+        raise RuntimeError("cannot release un-acquired lock")
+
+    monkeypatch.setattr("mcp_harness.__main__.read_servers", complain)
+    with pytest.raises(RuntimeError):
+        main(["tools", "servers.json"])

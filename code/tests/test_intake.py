@@ -146,22 +146,7 @@ def test_it_comes_back_when_no_caller_has_come(pipe):
 # --- Ctrl-C
 
 
-@pytest.fixture
-def alarm():
-    """`alarm(seconds)`: a signal that raises KeyboardInterrupt, wherever the main thread then is in a visit."""
-
-    def interrupt(number, frame):
-        while frame is not None:
-            if frame.f_code is Intake.visit.__code__:
-                raise KeyboardInterrupt
-            frame = frame.f_back
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, before)
-
-
+@pytest.mark.timeout(30, method="thread")  # the timer of the usual method is ours here
 @pytest.mark.parametrize("data", [reply(7), reply(8), NOTICE, NOTICE + reply(8)], ids=["own", "other", "notice", "two"])
 def test_a_ctrl_c_loses_nothing_wherever_it_strikes(pipe, alarm, data):
     """Three thousand visits, each with a signal some microseconds after its start; a caller may lose its own reply."""
@@ -170,7 +155,7 @@ def test_a_ctrl_c_loses_nothing_wherever_it_strikes(pipe, alarm, data):
         os.write(pipe.end, data)
         found = None
         try:
-            alarm(1e-6 * (number % 60 + 1))
+            alarm(Intake.visit, 1e-6 * (number % 60 + 1))
             found = pipe.intake.visit(7)
         except KeyboardInterrupt:
             strikes += 1

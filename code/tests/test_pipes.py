@@ -141,7 +141,7 @@ def test_closing_ends_a_write_that_waits(pipe):
 
     thread = threading.Thread(target=write)
     thread.start()
-    while not writer._lock.locked():
+    while not writer.waiting:
         pass
     writer.close()
     thread.join(5)
@@ -149,6 +149,29 @@ def test_closing_ends_a_write_that_waits(pipe):
     assert not writer.post(b"late\n")
     with pytest.raises(OSError, match="closed"):
         writer.write(b"late\n", soon(5))
+
+
+def test_a_write_that_waits_learns_that_the_reader_has_gone_also_where_a_post_has_met_it_first():
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    writer = FrameWriter(os.fdopen(write, "wb", buffering=0))
+    failures = []
+
+    def wait():
+        try:
+            writer.write(b"x" * 200_000 + b"\n", soon(20))
+        except OSError as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    while not writer.waiting:
+        pass
+    os.close(read)
+    writer.post(b"ping\n")
+    thread.join(5)
+    writer.close()
+    assert len(failures) == 1
 
 
 def test_a_reader_that_has_gone_is_an_error_of_the_write_and_not_of_the_post():
@@ -161,3 +184,20 @@ def test_a_reader_that_has_gone_is_an_error_of_the_write_and_not_of_the_post():
     with pytest.raises(BrokenPipeError):
         writer.write(b"frame\n", soon(5))
     writer.close()
+
+
+@pytest.mark.timeout(30, method="thread")  # the timer of the usual method is ours here
+def test_after_a_ctrl_c_wherever_it_strikes_in_a_write_the_pipe_can_be_closed(alarm):
+    strikes = 0
+    for number in range(2000):
+        read, write = os.pipe()
+        os.set_blocking(write, False)
+        writer = FrameWriter(os.fdopen(write, "wb", buffering=0))
+        try:
+            alarm(FrameWriter.write, 1e-6 * (number % 20 + 1))
+            writer.write(b"frame\n", soon(5))
+        except KeyboardInterrupt:
+            strikes += 1
+        writer.close()
+        os.close(read)
+    assert strikes > 50

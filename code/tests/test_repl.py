@@ -173,13 +173,13 @@ def test_sigterm_ends_the_session_and_the_servers(usual, tmp_path):
         [*COMMAND, usual],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         env=environment(tmp_path),
     )
     with child:
         child.stdout.readline()  # the summary: the servers are there
         child.send_signal(signal.SIGTERM)
-        assert child.wait(15) == 143
+        assert (child.wait(15), child.stderr.read()) == (143, b"")
 
 
 # --- In a terminal ---------------------------------------------------------------------------
