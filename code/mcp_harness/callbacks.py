@@ -54,7 +54,8 @@ class Answering:
     ) -> None:
         self._server, self._handlers, self._pending = server, callbacks.handlers, pending
         self._post, self._send = post, send
-        self._free = threading.BoundedSemaphore(MAX_RUNNING)
+        self._running = 0  # handlers
+        self._counting = threading.Lock()
 
     # --- 2025-11-25: a request, answered by a message ----------------------------------------
 
@@ -127,21 +128,28 @@ class Answering:
 
     def _start(self, job: Callable[[], None]) -> str | None:
         """Run a job in a thread of its own; returns why that cannot be."""
-        if not self._free.acquire(blocking=False):
+        with self._counting:
+            full = self._running >= MAX_RUNNING
+            self._running += not full
+        if full:
             return f"{MAX_RUNNING} requests of this server are being answered: this one was refused"
 
         def work() -> None:
             try:
                 job()
             finally:
-                self._free.release()
+                self._one_less()
 
         try:
             threading.Thread(target=work, name=f"mcp-handler-{self._server}", daemon=True).start()
         except RuntimeError as error:  # no thread to be had
-            self._free.release()
+            self._one_less()
             return f"the client could not start a handler: {error}"
         return None
+
+    def _one_less(self) -> None:
+        with self._counting:
+            self._running -= 1
 
 
 def run_handler(handler: Handler, server: str, method: str, params: Message) -> Message:

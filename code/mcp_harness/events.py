@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .latch import join, start
+
 MAX_QUEUED = 10_000  # events: a callback that is this far behind will not catch up
 LAST_CALLS = 2.0  # seconds for the callback to finish what is queued when the host closes
 
@@ -65,7 +67,8 @@ class Dispatcher:
         """Start the thread, if there is somebody to call."""
         if self._callback is not None:
             self._thread = threading.Thread(target=self._run, name="mcp-events", daemon=True)
-            self._thread.start()
+            if not start(self._thread):
+                raise RuntimeError("the host needs a thread for events, and the system gives none")
 
     def tell(self, event: Event) -> None:
         """Queue one event. Never waits."""
@@ -81,7 +84,7 @@ class Dispatcher:
         if self._thread is not None:
             self._queue.put(None)
             if self._thread is not threading.current_thread():
-                self._thread.join(LAST_CALLS)
+                join(self._thread, LAST_CALLS)
 
     def _run(self) -> None:
         assert self._callback is not None

@@ -25,12 +25,13 @@ from .clock import Clock, SystemClock, as_clock
 from .config import LONGEST_TIMEOUT, ServerConfig, check_configs
 from .errors import ConfigError, HostClosed, RpcError
 from .events import Dispatcher, Event, ServerStatus
+from .latch import Latch, join, start
 from .member import Member
 from .namespace import Changes, Collision, MergedTool, Namespace, Policy, names_in
 from .routing import NO_SUCH_TOOL, find_server, find_tool, gone, read_arguments, read_result, says_unknown
 from .session import Tap
 from .tools import ToolResult
-from .transport import Spawn, kill, shut_down
+from .transport import Spawn, Transport, kill, shut_down
 from .wire import Message
 
 LAST_JOBS = 2.0  # seconds for refreshes and starts to notice that the host is closed
@@ -74,10 +75,12 @@ class Host:
         self._members = {config.name: Member(config, self) for config in self.configs}
         self._max_starting, self._wait = max_starting, wait
         self._naming = threading.Lock()  # guards the namespace
-        self._due = threading.Condition()  # notified when a server's state has changed, and on close
+        self._lock = threading.RLock()
+        self._due = threading.Condition(self._lock)  # notified when a server's state has changed, and on close
+        self._all_tried = Latch()  # each server has been started once, with or without success
         self._starting: deque[Member] = deque()
         self._jobs: set[threading.Thread] = set()
-        self._open = self._closed = False
+        self._open = self._closed = self._ended = False
 
     # --- opening and closing -----------------------------------------------------------------
 
@@ -94,9 +97,8 @@ class Host:
                 if not self.run(self._start_some, "mcp-start"):
                     self._start_some()
             if self._wait:
-                with self._due:
-                    while self._any_starting():
-                        self._due.wait()
+                if self._members:
+                    self._all_tried.wait()
                 self._settle()
                 self._enforce_policy()
         except BaseException:
@@ -111,23 +113,28 @@ class Host:
 
     def close(self) -> None:
         """End all servers and threads. Waiting calls raise HostClosed. May be called twice."""
-        with self._due:
-            if self._closed:
-                return
+        try:
+            self._end(shut_down)
+        except BaseException:  # a Ctrl-C: no more asking, but all of it once more
+            self._end(kill)
+            raise
+
+    def _end(self, stop: Callable[[Iterable[Transport]], None]) -> None:
+        """The steps of closing; each may be taken again, if the first time was interrupted."""
+        if self._ended:
+            return
+        with self._lock:
             self._closed = True
             self._starting.clear()
             self._due.notify_all()
-        try:
-            sessions = [session for member in self._members.values() for session in member.begin_close()]
-            for session in sessions:
-                session.abandon(lambda: HostClosed("the host was closed while the call was waiting"))
-            shut_down(session.transport for session in sessions)
-        except BaseException:  # a second Ctrl-C: no more asking
-            kill(session.transport for member in self._members.values() for session in member.live_sessions())
-            raise
-        finally:
-            self._join_jobs()
-            self.events.close()
+        self._all_tried.set()
+        sessions = [session for member in self._members.values() for session in member.begin_close()]
+        for session in sessions:
+            session.abandon(lambda: HostClosed("the host was closed while the call was waiting"))
+        stop(session.transport for session in sessions)
+        self._join_jobs()
+        self.events.close()
+        self._ended = True
 
     def _any_starting(self) -> bool:
         return any(member.state == "starting" for member in self._members.values())
@@ -142,12 +149,13 @@ class Host:
             member.first_start()
             if not self._any_starting():
                 self._settle()
+                self._all_tried.set()
             self._enforce_policy()
 
     def _supervise(self) -> None:
         """Sleep until a restart or a listing is due, let a thread of its own do it, and so on until close."""
         while True:
-            with self._due:
+            with self._lock:
                 if self._closed:
                     return
                 times = [when for member in self._members.values() for when in (member.retry_at, member.poll_at())]
@@ -164,7 +172,7 @@ class Host:
         deadline = time.monotonic() + LAST_JOBS
         for job in list(self._jobs):
             if job is not threading.current_thread():
-                job.join(max(0.0, deadline - time.monotonic()))
+                join(job, deadline - time.monotonic())
 
     # --- calling -----------------------------------------------------------------------------
 
@@ -289,16 +297,14 @@ class Host:
 
         thread = threading.Thread(target=work, name=name, daemon=True)
         self._jobs.add(thread)
-        try:
-            thread.start()
-        except RuntimeError:
+        if not start(thread):
             self._jobs.discard(thread)
             return False
         return True
 
     def wake(self) -> None:
         """A server's state has changed."""
-        with self._due:
+        with self._lock:
             self._due.notify_all()
 
     def _settle(self) -> Namespace:

@@ -40,7 +40,8 @@ class Intake:
         self._visitor = threading.Lock()  # held by the one caller that waits at the pipe
         self._visits = 0
         self._aside = False  # the reader thread is not at the pipe
-        self._back = threading.Event()  # set to call it back
+        self._recall = threading.Lock()  # released to call it back
+        self._recall.acquire()
         self._poller = select.poll()
         self._poller.register(fd, select.POLLIN)
         self.brisk = False  # the last call waited alone and was answered at once
@@ -62,9 +63,9 @@ class Intake:
     def step_aside(self) -> None:
         """Leave the pipe to callers for a moment. Afterwards something may be left that has to be read."""
         visits = self._visits
-        self._back.clear()
+        self._recall.acquire(blocking=False)  # an old call
         self._aside = True
-        called = self._back.wait(ASIDE)
+        called = self._recall.acquire(timeout=ASIDE)
         with self._turn:  # from here on no caller reads
             self._aside = False
         if called or visits == self._visits:
@@ -94,7 +95,8 @@ class Intake:
     def call_back(self) -> None:
         """The reader thread has to be at the pipe: somebody sleeps until it has read."""
         if self._aside:
-            self._back.set()
+            with contextlib.suppress(RuntimeError):  # it is called already
+                self._recall.release()
 
     def _take(self, id: int) -> Message | None:
         """The reply, if it is all that is there. It is taken away last, so a Ctrl-C leaves it there."""

@@ -26,6 +26,7 @@ from .config import ServerConfig
 from .eras import Era, Initialize
 from .errors import HandshakeError, HarnessError, HostClosed, RequestTimeout, ServerDied, SpawnError
 from .events import ServerStatus
+from .latch import Latch
 from .namespace import Changes
 from .pending import Failure
 from .probe import DiedOnProbe
@@ -65,12 +66,14 @@ class Member:
 
     def __init__(self, config: ServerConfig, home: Home) -> None:
         self.config, self.name, self._home = config, config.name, home
-        self.changed = threading.Condition()  # guards everything below; notified when the state changes
+        self._lock = threading.RLock()  # guards everything below
+        self._changed = threading.Condition(self._lock)  # notified when the state changes
         self.state, self.reason = "starting", config.problem
         self.error: HarnessError | None = None
         self.session: Session | None = None
         self.retry_at: float | None = None  # by the host's clock
-        self._spawning = threading.Lock()  # held while a process is started: close waits for it
+        self._spawned = Latch()  # set unless a process is being started: close waits for it
+        self._spawned.set()
         self._life = threading.Lock()  # held through one start: there is one at a time
         self._refreshing = threading.Lock()
         self._sessions: list[Session] = []  # also old ones whose process is still ending
@@ -109,16 +112,20 @@ class Member:
         if self.config.problem:
             raise SpawnError(self.name, f"server {self.name!r} was not started: {self.config.problem}")
         still_running([old.transport for old in self._sessions], LAST_GRACE)  # two at once would fight for their files
-        with self._spawning:
+        with self._lock:
             if self._closed:
                 raise HostClosed(f"the host was closed before server {self.name!r} was started")
             self._generation += 1
+            self._spawned = spawned = Latch()
+        try:
             home = self._home
             session = Session(self.config, era, home.callbacks, self, home.spawn, self._generation, home.tap)
-            with self.changed:
+            with self._lock:
                 self.session = session
                 self.error = None
                 self._sessions = [*self.live_sessions(), session]
+        finally:
+            spawned.set()
         session.transport.start()
         return session
 
@@ -130,7 +137,7 @@ class Member:
         return self._list(session, deadline)
 
     def _become_ready(self, session: Session, tools: list[Message]) -> Changes:
-        with self.changed:
+        with self._lock:
             if self._closed:
                 raise HostClosed(f"the host was closed before server {self.name!r} was ready")
             if self.session is not session or session.ended is not None:
@@ -164,13 +171,13 @@ class Member:
         return HandshakeError(self.name, "\n  ".join(lines))
 
     def _start_failed(self, error: HarnessError, session: Session | None) -> None:
-        with self.changed:
+        with self._lock:
             if not self._closed and (session is None or self.session is session):
                 self._fall(str(error), error, 0.0)
                 self.session = None
 
     def _fall(self, reason: str, error: HarnessError, uptime: float) -> float | None:
-        """Not ready any more (`changed` is held): plan the next start, or give up. Seconds until then."""
+        """Not ready any more (with the lock held): plan the next start, or give up. Seconds until then."""
         self.reason, self.error, self.retry_at = reason, error, None
         delay = None
         if self.config.restart == "never" or not self._was_ready:
@@ -188,15 +195,15 @@ class Member:
         return delay
 
     def _announce(self) -> None:
-        """The state has changed (`changed` is held): wake who waits for it, and the host."""
-        self.changed.notify_all()
+        """The state has changed (with the lock held): wake who waits for it, and the host."""
+        self._changed.notify_all()
         self._home.wake()
 
     # --- starting again --------------------------------------------------------------------
 
     def take_due(self) -> bool:
         """True once, when the planned start is due."""
-        with self.changed:
+        with self._lock:
             if self.retry_at is None or self.retry_at > self._home.clock.now():
                 return False
             self.retry_at = None
@@ -226,7 +233,7 @@ class Member:
 
     def refuse(self, reason: str) -> None:
         """The policy keeps this server out: end its process, in the background."""
-        with self.changed:
+        with self._lock:
             session = self.session
             if self.state != "ready" or session is None:
                 return
@@ -239,7 +246,7 @@ class Member:
 
     def _let_go(self) -> None:
         reason = "it is being restarted on request"
-        with self.changed:
+        with self._lock:
             if self._closed:
                 raise HostClosed(f"the host is closed: server {self.name!r} cannot be restarted")
             session, self.session = self.session, None
@@ -256,7 +263,7 @@ class Member:
         session = self.session
         if session is not None and self.state == "ready":
             return session
-        with self.changed:
+        with self._lock:
             if self.state == "closed":
                 raise HostClosed(f"the host is closed: server {self.name!r} cannot be called")
             raise ServerDied(self.name, self.reason or f"it is {self.state}", self._retry_in())
@@ -270,7 +277,7 @@ class Member:
             raise RequestTimeout(self.name, f"server {self.name!r}: another refresh did not end in time")
         try:
             tools = self._list(session, deadline)
-            with self.changed:
+            with self._lock:
                 if self.session is not session or self.state != "ready":
                     raise ServerDied(self.name, self.reason or "it was restarted", self._retry_in())
                 return self._home.install(self.name, tools)
@@ -316,7 +323,7 @@ class Member:
                 pass  # the next start lists the tools anyway
             except Exception as error:
                 self._tell("notice", message=f"its tools could not be listed again: {error}")
-            with self.changed:
+            with self._lock:
                 if self._closed or not self._refreshes.more():
                     return
 
@@ -326,7 +333,7 @@ class Member:
         """The process has ended. Returns what its waiting callers raise."""
         tail = session.transport.stderr_tail()[-1:]
         reason = "; its last words: ".join([reason, *tail])
-        with self.changed:
+        with self._lock:
             if self._closed:
                 return lambda: HostClosed(f"the host was closed while server {self.name!r} was answering")
             if self.session is not session or self.state != "ready":
@@ -338,7 +345,7 @@ class Member:
 
     def on_list_changed(self, session: Session) -> None:
         """The server announced other tools."""
-        with self.changed:
+        with self._lock:
             if self.session is not session or self._closed:
                 return
             if self.state != "ready":
@@ -370,7 +377,7 @@ class Member:
 
     def status(self) -> ServerStatus:
         """A snapshot."""
-        with self.changed:
+        with self._lock:
             session = self._sessions[-1] if self._sessions else None
             live = session if session and session is self.session and session.ended is None else None
             return ServerStatus(
@@ -393,7 +400,7 @@ class Member:
     def wait_ready(self, timeout: float) -> None:
         """Wait until the server is ready. Raises RequestTimeout, or the error that made it fail."""
         deadline = time.monotonic() + timeout
-        with self.changed:
+        with self._lock:
             while not self._is_ready():
                 if self.state == "failed":
                     raise self.error or ServerDied(self.name, self.reason or "it failed")
@@ -404,20 +411,18 @@ class Member:
                     why = f": {self.reason}" if self.reason else ""
                     text = f"server {self.name!r} was not ready within {timeout:g} s; it is {self.state}{why}"
                     raise RequestTimeout(self.name, text)
-                self.changed.wait(min(left, EXIT_NEWS) if self.state == "ready" else left)
+                self._changed.wait(min(left, EXIT_NEWS) if self.state == "ready" else left)
 
     def begin_close(self) -> list[Session]:
         """No start from now on. Returns the sessions whose processes still have to be ended."""
-        self._closed = True
-        held = self._spawning.acquire(timeout=SPAWN_GRACE)
-        try:
-            with self.changed:
-                self.state, self.retry_at = "closed", None
-                self._announce()
-                return self.live_sessions()
-        finally:
-            if held:
-                self._spawning.release()
+        with self._lock:
+            self._closed = True
+            spawned = self._spawned
+        spawned.wait(SPAWN_GRACE)
+        with self._lock:
+            self.state, self.retry_at = "closed", None
+            self._announce()
+            return self.live_sessions()
 
     def live_sessions(self) -> list[Session]:
         """The sessions whose processes have not ended, old ones too."""

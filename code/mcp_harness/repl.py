@@ -15,7 +15,6 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +25,7 @@ from .errors import HarnessError, UnknownServer
 from .events import Event, ServerStatus
 from .harness import read_policy, summary_line
 from .host import Host
+from .latch import Latch
 from .namespace import MergedTool, Policy
 from .trace import Recorder
 
@@ -150,7 +150,7 @@ class Repl:
 
     def _catch_up(self) -> None:
         """Wait until all events of before were heard."""
-        reached = threading.Event()
+        reached = Latch()
         self.host.tell(CAUGHT_UP, "", {"reached": reached})
         reached.wait(NOTICED_WITHIN)
 

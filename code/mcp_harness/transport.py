@@ -26,6 +26,7 @@ from typing import Any
 from .config import ServerConfig
 from .errors import SpawnError
 from .intake import CHUNK, Intake
+from .latch import Latch
 from .pipes import FrameWriter
 from .wire import Line
 
@@ -57,7 +58,7 @@ class Transport:
         self._process = start_process(config, spawn)
         self.pid = self._process.pid
         self._name = config.name
-        self.done = threading.Event()  # set when the process is reaped and all pipes are closed
+        self.done = Latch()  # set when the process is reaped and all pipes are closed
         self.closing = False
         self._condemned: str | None = None
         self._stderr = bytearray()

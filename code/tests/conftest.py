@@ -144,9 +144,9 @@ class Leaks:
 
     def since(self, mark: str | None = None) -> list[str]:
         """A sentence for each thing that is still there; `mark` is in the command line of all that a test started."""
-        for thread in set(threading.enumerate()) - self.threads:
+        for thread in self.new_threads():
             thread.join(1)
-        found = [f"thread {thread.name!r} runs on" for thread in set(threading.enumerate()) - self.threads]
+        found = [f"thread {thread.name!r} runs on" for thread in self.new_threads()]
         now = descriptors()
         if len(now) > len(self.descriptors):
             new = sorted(now.items() - self.descriptors.items())
@@ -155,6 +155,10 @@ class Leaks:
         if mark:
             found += [f"process {pid} is alive: {name}" for pid, name in self.wait_for_the_killed(mark).items()]
         return found
+
+    def new_threads(self) -> set[threading.Thread]:
+        """Threads that run. Python also lists, for ever, one that a Ctrl-C inside its `start` kept from beginning."""
+        return {one for one in set(threading.enumerate()) - self.threads if one._started.is_set()}
 
     @staticmethod
     def wait_for_the_killed(mark: str) -> dict[int, str]:

@@ -361,7 +361,7 @@ def test_a_failure_while_entering_leaves_nothing(monkeypatch):
             raise KeyboardInterrupt
         return True
 
-    monkeypatch.setattr(Host, "_any_starting", interrupt)
+    monkeypatch.setattr(Host, "_settle", interrupt)
     with pytest.raises(KeyboardInterrupt):
         Host([config("files")]).__enter__()
 
