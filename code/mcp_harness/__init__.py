@@ -27,6 +27,7 @@ Where a change belongs:
     selection.py   which tools a model sees       acceptance.py a harness, examined
     repl.py        a conversation with servers    terminal.py   and its lines in a terminal
     routing.py     which server, which result     sdk_host.py   the host on the official SDK
+    intake.py      reading from a pipe, by turns  latch.py      waiting, whatever Ctrl-C does
 """
 
 from .callbacks import Handler
