@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping
 
 from . import wire
 from .errors import BadReply, HandlerFailed, RequestTimeout
+from .latch import start
 from .pending import Mailbox, Pending
 from .wire import Message
 
@@ -140,12 +141,13 @@ class Answering:
             finally:
                 self._one_less()
 
+        started = False
         try:
-            threading.Thread(target=work, name=f"mcp-handler-{self._server}", daemon=True).start()
-        except RuntimeError as error:  # no thread to be had
-            self._one_less()
-            return f"the client could not start a handler: {error}"
-        return None
+            started = start(threading.Thread(target=work, name=f"mcp-handler-{self._server}", daemon=True))
+        finally:
+            if not started:
+                self._one_less()
+        return None if started else "the client could not start a handler: the system gives no thread"
 
     def _one_less(self) -> None:
         with self._counting:

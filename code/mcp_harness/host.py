@@ -11,6 +11,7 @@ A call: namespace (canonical name → server, local name) → session (id, waiti
 """
 
 import contextlib
+import queue
 import subprocess
 import threading
 import time
@@ -240,9 +241,22 @@ class Host:
         """
         member = self._member(server)
         self._settle()
-        names = names_in(member.restart())
-        self._enforce_policy()
-        return names
+        outcome: queue.SimpleQueue[list[str] | BaseException] = queue.SimpleQueue()
+
+        def job() -> None:  # not on the caller's thread: a Ctrl-C in the middle of a start would lose a process
+            try:
+                names = names_in(member.restart())
+                self._enforce_policy()
+                outcome.put(names)
+            except BaseException as error:
+                outcome.put(error)
+
+        if not self.run(job, f"mcp-restart-{server}"):
+            job()
+        found = outcome.get()
+        if isinstance(found, BaseException):
+            raise found
+        return found
 
     def wait_ready(self, server: str, timeout: float | None = None) -> None:
         """Wait until a server is ready; `timeout` in seconds, by default its start_timeout.

@@ -20,8 +20,7 @@ class Latch:
 
     def __init__(self) -> None:
         self._set = False
-        self._lock = threading.Lock()  # locked until it is set
-        self._lock.acquire()
+        self._waiting: list[threading.Lock] = []  # one for each who waits, so that none depends on another
 
     def is_set(self) -> bool:
         """True from the moment it is set."""
@@ -29,14 +28,20 @@ class Latch:
 
     def set(self) -> None:
         """Let go who waits, now and from now on."""
-        if not self._set:
-            self._set = True
-            self._lock.release()
+        self._set = True
+        with contextlib.suppress(IndexError):
+            while True:
+                self._waiting.pop().release()
 
     def wait(self, seconds: float = -1) -> bool:
         """Wait until it is set, for that many seconds at most if they are not -1. True if it is set."""
-        if not self._set and self._lock.acquire(timeout=seconds if seconds == -1 else max(0.0, seconds)):
-            self._lock.release()  # for the next one who waits
+        mine = threading.Lock()
+        mine.acquire()
+        self._waiting.append(mine)
+        if not self._set:  # asked behind the line above: from there on `set` finds us
+            mine.acquire(timeout=seconds if seconds == -1 else max(0.0, seconds))
+        with contextlib.suppress(ValueError):
+            self._waiting.remove(mine)
         return self._set
 
 

@@ -67,7 +67,7 @@ class Member:
     def __init__(self, config: ServerConfig, home: Home) -> None:
         self.config, self.name, self._home = config, config.name, home
         self._lock = threading.RLock()  # guards everything below
-        self._changed = threading.Condition(self._lock)  # notified when the state changes
+        self._news = Latch()  # set, and replaced by another, when the state changes
         self.state, self.reason = "starting", config.problem
         self.error: HarnessError | None = None
         self.session: Session | None = None
@@ -75,7 +75,8 @@ class Member:
         self._spawned = Latch()  # set unless a process is being started: close waits for it
         self._spawned.set()
         self._life = threading.Lock()  # held through one start: there is one at a time
-        self._refreshing = threading.Lock()
+        self._refreshing = Latch()  # of the refresh that runs, set at its end: there is one at a time
+        self._refreshing.set()
         self._sessions: list[Session] = []  # also old ones whose process is still ending
         self._backoff = Backoff()
         self._closed = self._was_ready = self._noise_told = False
@@ -196,7 +197,8 @@ class Member:
 
     def _announce(self) -> None:
         """The state has changed (with the lock held): wake who waits for it, and the host."""
-        self._changed.notify_all()
+        self._news.set()
+        self._news = Latch()
         self._home.wake()
 
     # --- starting again --------------------------------------------------------------------
@@ -273,17 +275,28 @@ class Member:
         if deadline is None:
             deadline = time.monotonic() + self.config.call_timeout
         session = self.ready_session()
-        if not self._refreshing.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            raise RequestTimeout(self.name, f"server {self.name!r}: another refresh did not end in time")
+        mine = Latch()
         try:
+            self._wait_for_turn(mine, deadline)
             tools = self._list(session, deadline)
             with self._lock:
                 if self.session is not session or self.state != "ready":
                     raise ServerDied(self.name, self.reason or "it was restarted", self._retry_in())
                 return self._home.install(self.name, tools)
         finally:
-            self._refreshing.release()
+            mine.set()
             self._home.wake()  # the next listing may be due at another time
+
+    def _wait_for_turn(self, mine: Latch, deadline: float) -> None:
+        """Wait until no other refresh runs, and put ours in its place. Raises RequestTimeout."""
+        while True:
+            with self._lock:
+                other = self._refreshing
+                if other.is_set():
+                    self._refreshing = mine
+                    return
+            if not other.wait(deadline - time.monotonic()):
+                raise RequestTimeout(self.name, f"server {self.name!r}: another refresh did not end in time")
 
     def _list(self, session: Session, deadline: float) -> list[Message]:
         remarks: list[str] = []
@@ -400,18 +413,21 @@ class Member:
     def wait_ready(self, timeout: float) -> None:
         """Wait until the server is ready. Raises RequestTimeout, or the error that made it fail."""
         deadline = time.monotonic() + timeout
-        with self._lock:
-            while not self._is_ready():
+        while True:
+            with self._lock:
+                if self._is_ready():
+                    return
                 if self.state == "failed":
                     raise self.error or ServerDied(self.name, self.reason or "it failed")
                 if self.state == "closed":
                     raise HostClosed(f"the host was closed: server {self.name!r} will not become ready")
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    why = f": {self.reason}" if self.reason else ""
-                    text = f"server {self.name!r} was not ready within {timeout:g} s; it is {self.state}{why}"
-                    raise RequestTimeout(self.name, text)
-                self._changed.wait(min(left, EXIT_NEWS) if self.state == "ready" else left)
+                news, seen = self._news, self.state
+            left = deadline - time.monotonic()
+            if left <= 0:
+                why = f": {self.reason}" if self.reason else ""
+                text = f"server {self.name!r} was not ready within {timeout:g} s; it is {seen}{why}"
+                raise RequestTimeout(self.name, text)
+            news.wait(min(left, EXIT_NEWS) if seen == "ready" else left)
 
     def begin_close(self) -> list[Session]:
         """No start from now on. Returns the sessions whose processes still have to be ended."""

@@ -107,14 +107,17 @@ class Pending:
         """True if exactly one waits."""
         return len(self._slots) == 1 or len(self) == 1
 
-    def add(self, waiter: Waiter) -> int:
-        """A new id for this waiter. Raises what the session ended with."""
+    def new_id(self) -> int:
+        """An id that was never given out. Apart from `add`, so that a caller can take the entry back in any case."""
+        id = self._last = next(self._ids)
+        return id
+
+    def add(self, id: int, waiter: Waiter) -> None:
+        """Let this waiter wait for the reply with that id. Raises what the session ended with."""
         with self._lock:
             if self._ended is not None:
                 raise self._ended()
-            id = self._last = next(self._ids)
             self._slots[id] = waiter
-        return id
 
     def take(self, id: int) -> Waiter | None:
         """Remove and return the waiter, None if nobody waits for that id."""

@@ -9,6 +9,7 @@ lock is held for moments only, and by `with`: a Ctrl-C cannot leave it locked.
 What it leaves out: what a frame means. The pipe has to be non-blocking.
 """
 
+import contextlib
 import os
 import select
 import threading
@@ -28,6 +29,30 @@ class WriteTimeout(Exception):
         super().__init__()
 
 
+class Frame:
+    """The bytes of one message, and how many of them are out."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self._written: list[int] = []  # by each write
+
+    @property
+    def begun(self) -> bool:
+        """Some of it is out, so the rest has to follow."""
+        return bool(self._written)
+
+    @property
+    def finished(self) -> bool:
+        """All of it is out."""
+        return sum(self._written) >= len(self.data)
+
+    def write(self, fd: int) -> None:
+        """Write as much as there is room for. One step for Python: a Ctrl-C cannot part the write from its number."""
+        rest = memoryview(self.data)[sum(self._written) :] if self._written else self.data
+        with contextlib.suppress(BlockingIOError):
+            self._written.extend(map(os.write, (fd,), (rest,)))
+
+
 class FrameWriter:
     """The writing end of one pipe. Raises OSError from `write` when the other end is closed."""
 
@@ -35,7 +60,7 @@ class FrameWriter:
         self._stream = stream  # unbuffered; kept because it closes its descriptor when it is forgotten
         self.fd = stream.fileno()
         self._lock = threading.Lock()
-        self._queue: deque[bytes | memoryview] = deque()  # rest of a frame, and posted frames
+        self._queue: deque[Frame] = deque()
         self.closed = self._broken = False  # by us; by the other end
 
     @property
@@ -43,41 +68,35 @@ class FrameWriter:
         """True when something lies in the queue until the pipe has room."""
         return bool(self._queue) and not self.closed
 
-    def write(self, frame: bytes, deadline: float) -> None:
+    def write(self, data: bytes, deadline: float) -> None:
         """Write one frame before `deadline` (of time.monotonic). Raises WriteTimeout or OSError."""
-        begun = False
-        while True:
-            with self._lock:
-                if self._broken:
-                    raise BrokenPipeError("the other end of the pipe is closed")
-                if self._push():  # nothing is before us, nor is a rest of ours
-                    if begun:
+        frame = Frame(data)
+        try:
+            self._queue.append(frame)
+            while True:
+                with self._lock:
+                    self._push()
+                    if frame.finished:
                         return
-                    sent = self._write_some(frame)
-                    if sent == len(frame):
-                        return
-                    if sent:
-                        begun = True
-                        self._queue.appendleft(memoryview(frame)[sent:])  # before what was posted meanwhile
-            if not self._wait_for_room(deadline):
-                raise WriteTimeout(begun)
+                if not self._wait_for_room(deadline):
+                    raise WriteTimeout(frame.begun)
+        finally:
+            if not frame.begun:  # its caller gives up, so it shall not go out later
+                with self._lock, contextlib.suppress(ValueError):
+                    self._queue.remove(frame)
 
-    def post(self, frame: bytes) -> bool:
+    def post(self, data: bytes) -> bool:
         """Write a small frame now or as soon as there is room; False when the queue is full or the pipe closed."""
         if self.closed or len(self._queue) >= MAX_POSTED:
             return False
-        self._queue.append(frame)
+        self._queue.append(Frame(data))
         self.flush()
         return True
 
     def flush(self) -> None:
         """Write what the queue holds, as far as the pipe takes it now."""
-        with self._lock:
-            try:
-                self._push()
-            except OSError:
-                self._broken = True
-                self._queue.clear()
+        with self._lock, contextlib.suppress(OSError):
+            self._push()
 
     def close(self) -> None:
         """Close the pipe: the server reads end of file. Writers that wait for room give up."""
@@ -87,24 +106,22 @@ class FrameWriter:
             self._stream.close()
             self._queue.clear()
 
-    def _push(self) -> bool:
-        """Write the queue, as far as there is room; True if nothing is left in it."""
-        if self.closed:
-            raise BrokenPipeError("the pipe is closed on our side")
+    def _push(self) -> None:
+        """Write the queue, frame by frame, as far as there is room."""
+        if self.closed or self._broken:
+            raise BrokenPipeError(f"the pipe is closed {'on our side' if self.closed else 'at its other end'}")
         while self._queue:
             first = self._queue[0]
-            sent = self._write_some(first)
-            if sent < len(first):
-                self._queue[0] = memoryview(first)[sent:]
-                return False
+            if not first.finished:
+                try:
+                    first.write(self.fd)
+                except OSError:
+                    self._broken = True
+                    self._queue.clear()
+                    raise
+                if not first.finished:
+                    return
             self._queue.popleft()
-        return True
-
-    def _write_some(self, data: bytes | memoryview) -> int:
-        try:
-            return os.write(self.fd, data)
-        except BlockingIOError:
-            return 0
 
     def _wait_for_room(self, deadline: float) -> bool:
         """Wait without the lock, so that nobody else has to. False at the deadline."""

@@ -114,9 +114,10 @@ class Session:
         """
         began = time.monotonic()
         slot = Slot()
-        id = self._pending.add(slot)
+        id = self._pending.new_id()
         begun, body = False, None
         try:
+            self._pending.add(id, slot)
             frame = self._encode(wire.request(id, method, self.era.dress(params or {})))
             self._write_frame(frame, deadline)
             begun = True
@@ -137,7 +138,8 @@ class Session:
 
     def send(self, method: str, params: Message, waiter: Waiter, deadline: float) -> int:
         """Send a request without waiting for its reply, which goes to `waiter`. Returns its id."""
-        id = self._pending.add(waiter)
+        id = self._pending.new_id()
+        self._pending.add(id, waiter)
         self._write_request(id, method, params, deadline)
         return id
 
@@ -167,7 +169,8 @@ class Session:
             self._pending.take(old.id)
         self._listed = False
         self.subscription = stream = Subscription(lambda: self._listener.on_stream_over(self))
-        stream.id = self._pending.add(stream)
+        stream.id = self._pending.new_id()
+        self._pending.add(stream.id, stream)
         self._write_request(stream.id, listening.METHOD, self.era.dress(listening.WANTED), deadline)
 
     @property
@@ -192,7 +195,7 @@ class Session:
     def _look_and_sleep(self, id: int, slot: Slot, deadline: float) -> Message | None:
         """First at the pipe itself, if the last caller was answered at once and nobody else waits; see intake.py."""
         began, intake, alone = time.monotonic(), self.transport.intake, self._pending.alone
-        body = intake.visit(id) if alone else None
+        body = intake.visit(id, deadline) if alone else None
         if body is not None:
             self._pending.take(id)
         else:

@@ -136,11 +136,9 @@ class Transport:
         while True:
             if self.writer.waiting != (writing >= 0):
                 writing = self._watch_writer(poller, writing)
-            if self.intake.brisk:
-                self.intake.step_aside()
-                if not self.intake.read():
-                    return
-            events = poller.poll(0 if self.intake.brisk else TICK * 1000)
+            if self.intake.wanted and self.intake.step_aside() and not self.intake.read():
+                return
+            events = poller.poll(0 if self.intake.wanted else TICK * 1000)
             if time.monotonic() >= next_look:
                 next_look = time.monotonic() + TICK
                 if self.exited:  # a grandchild holds the pipe open, perhaps even writes to it
@@ -149,7 +147,7 @@ class Transport:
                     return
             for fd, _ in events:
                 if fd == self._out:
-                    if not self.intake.read():
+                    if not self.intake.lent and not self.intake.read():
                         return
                 elif fd == self._err:
                     if not self._read_stderr():

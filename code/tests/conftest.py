@@ -43,6 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("calm", calm)
     hypothesis.settings.load_profile("calm")
     config.addinivalue_line("markers", "both_eras: holds in both revisions, and runs in both")
+    config.addinivalue_line("markers", "both_ways: runs once more with callers who always read for themselves")
     config.addinivalue_line("markers", "fault(kind): proves the behaviour in one row of faults/README.md")
 
 
@@ -56,6 +57,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.definition.get_closest_marker("both_eras"):
         eras = [OLD, pytest.param(NEW, marks=pytest.mark.slow)]  # `make test-fast` asks in one revision
         metafunc.parametrize("faulty", eras, indirect=True, ids=["2025", "2026"])
+    if metafunc.definition.get_closest_marker("both_ways"):
+        ways = ["asleep", pytest.param("awake", marks=pytest.mark.slow)]
+        metafunc.parametrize("way", ways, indirect=True)
 
 
 def fault_kinds() -> dict[str, str]:
@@ -232,6 +236,17 @@ def no_thread_dies(nothing_stays_behind: None, monkeypatch: pytest.MonkeyPatch) 
 
 
 # --- Servers, gates, events ----------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For `both_ways`: the reader thread is out as often as it can be, and callers stay awake for long; see intake.py."""
+    if getattr(request, "param", "") == "awake":
+        from mcp_harness import intake
+
+        always = property(lambda self: True, lambda self, value: None)
+        monkeypatch.setattr(intake.Intake, "brisk", always, raising=False)
+        monkeypatch.setattr(intake, "AWAKE", 0.05)
 
 
 class Gate:

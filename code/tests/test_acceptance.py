@@ -6,7 +6,7 @@ import time
 
 import pytest
 from mcp_harness import SpawnError
-from mcp_harness.acceptance import FACTS, accept, main
+from mcp_harness.acceptance import FACTS, PROMPT, accept, main
 from mcp_harness.config import load_config
 from mcp_harness.errors import HarnessError
 from mcp_harness.harness import Harness, plan, read_policy, summary_line
@@ -203,7 +203,7 @@ class WaitsForTheDead(Harness):
     def call(self, name, arguments, timeout=60.0):
         result = super().call(name, arguments, timeout)
         if name == "never" and timeout > 10:
-            time.sleep(4)
+            time.sleep(PROMPT + 0.5)  # not longer: nothing waits for this thread
         return result
 
 

@@ -60,6 +60,48 @@ def test_a_ctrl_c_at_any_moment_leaves_nothing(strike, mark, leaks):
     assert struck > STRIKES / 10
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(90, method="thread")  # the timer of the usual method is ours here
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_ctrl_c_in_a_restart_leaves_nothing_and_the_server_comes_up(strike, mark, leaks, until):
+    moments, struck = random.Random(8), 0
+    before = leaks()
+    config = ServerConfig("one", "sh", (str(SHELL_SERVER), "--name", mark))
+    with Host([config]) as host:
+        for _ in range(200):
+            try:
+                strike(moments.uniform(0.0001, 0.01))
+                host.restart("one")
+                strike(None)
+            except KeyboardInterrupt:
+                struck += 1
+            until(lambda: host.status()["one"].state == "ready")
+        assert host.call("echo", {"text": "x"}, timeout=10).text == "here"
+    assert before.since(mark) == []
+    assert struck > 20
+
+
+@pytest.mark.timeout(30, method="thread")  # the timer of the usual method is ours here
+def test_a_ctrl_c_in_a_call_leaves_no_entry_and_does_not_close_the_short_way(strike, mark):
+    moments, struck = random.Random(9), 0
+    with Host([ServerConfig("one", "sh", (str(SHELL_SERVER), "--name", mark))]) as host:
+        for _ in range(1000):
+            try:
+                strike(moments.uniform(0.00001, 0.0004))
+                for _ in range(3):
+                    host.call("echo", {"text": "x"}, timeout=10)
+                strike(None)
+            except KeyboardInterrupt:
+                struck += 1
+        assert host.status()["one"].pending == 0
+        intake = host._members["one"].session.transport.intake
+        before = intake._visits
+        for _ in range(200):
+            host.call("echo", {"text": "x"}, timeout=10)
+        assert intake._visits > before
+    assert struck > 100
+
+
 def test_a_latch_lets_everybody_go_and_stays_open():
     latch, through = Latch(), []
     threads = [threading.Thread(target=lambda: through.append(latch.wait(10))) for _ in range(5)]

@@ -48,14 +48,14 @@ def pipe():
 
 def test_a_caller_takes_its_own_reply(pipe):
     os.write(pipe.end, reply(7))
-    assert pipe.intake.visit(7)["result"] == {"text": "x"}
+    assert pipe.intake.visit(7, time.monotonic() + 5)["result"] == {"text": "x"}
     assert pipe.intake.read()
     assert pipe.heard == []
 
 
 def test_an_id_that_comes_back_as_a_string_is_its_own_too(pipe):
     os.write(pipe.end, reply("7"))
-    assert pipe.intake.visit(7) is not None
+    assert pipe.intake.visit(7, time.monotonic() + 5) is not None
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_an_id_that_comes_back_as_a_string_is_its_own_too(pipe):
 )
 def test_whatever_else_is_there_stays_for_the_reader_thread(pipe, data):
     os.write(pipe.end, data)
-    assert pipe.intake.visit(7) is None
+    assert pipe.intake.visit(7, time.monotonic() + 5) is None
     assert pipe.intake.read()
     assert b"".join(pipe.heard) == data
 
@@ -82,10 +82,10 @@ def test_whatever_else_is_there_stays_for_the_reader_thread(pipe, data):
 def test_half_a_line_stays_and_its_other_half_is_no_line_of_its_own(pipe):
     """Noise, then a reply behind it on the same line: the line as a whole is noise."""
     os.write(pipe.end, b"noise ")
-    assert pipe.intake.visit(7) is None
+    assert pipe.intake.visit(7, time.monotonic() + 5) is None
     assert pipe.intake.read()
     os.write(pipe.end, reply(7))
-    assert pipe.intake.visit(7) is None
+    assert pipe.intake.visit(7, time.monotonic() + 5) is None
     assert pipe.intake.read()
     assert pipe.heard == [b"noise " + reply(7)]
 
@@ -94,7 +94,7 @@ def test_a_reply_larger_than_one_read_stays(pipe):
     big = reply(7, "x" * 2 * CHUNK)
     writer = threading.Thread(target=os.write, args=(pipe.end, big))
     writer.start()
-    assert pipe.intake.visit(7) is None
+    assert pipe.intake.visit(7, time.monotonic() + 5) is None
     while not pipe.heard:
         assert pipe.intake.read()
     writer.join()
@@ -103,24 +103,51 @@ def test_a_reply_larger_than_one_read_stays(pipe):
 
 def test_the_end_of_the_stream_stays(pipe):
     os.close(pipe.end)
-    assert pipe.intake.visit(7) is None
+    assert pipe.intake.visit(7, time.monotonic() + 5) is None
     assert not pipe.intake.read()
 
 
 def test_a_visit_ends_soon_when_nothing_comes(pipe):
     began = time.monotonic()
-    assert pipe.intake.visit(7) is None
+    assert pipe.intake.visit(7, time.monotonic() + 5) is None
     assert time.monotonic() - began < 100 * intake.AWAKE
 
 
 def test_no_visit_while_the_reader_thread_is_at_the_pipe_or_another_caller_is(pipe):
     os.write(pipe.end, reply(7))
     pipe.intake._aside = False
-    assert pipe.intake.visit(7) is None
+    assert pipe.intake.visit(7, time.monotonic() + 5) is None
     pipe.intake._aside = True
-    with pipe.intake._visitor:
-        assert pipe.intake.visit(7) is None
-    assert pipe.intake.visit(7) is not None
+    pipe.intake._visitor = 6
+    assert pipe.intake.visit(7, time.monotonic() + 5) is None
+    pipe.intake._visitor = 0
+    assert pipe.intake.visit(7, time.monotonic() + 5) is not None
+
+
+class RecordingPoller:
+    """A poller that notes how long it may sleep, in milliseconds."""
+
+    def __init__(self, poller):
+        self._poller, self.sleeps = poller, []
+
+    def poll(self, milliseconds):
+        self.sleeps.append(milliseconds)
+        return self._poller.poll(milliseconds)
+
+
+def test_a_caller_sleeps_now_and_then_so_that_other_threads_get_their_turn(pipe):
+    pipe.intake._poller = poller = RecordingPoller(pipe.intake._poller)
+
+    def visit():
+        poller.sleeps.clear()
+        os.write(pipe.end, reply(7))
+        assert pipe.intake.visit(7, time.monotonic() + 5) is not None
+        return [sleep for sleep in poller.sleeps if sleep]
+
+    pipe.intake._slept = time.monotonic() + 5  # somebody has slept a moment ago
+    assert visit() == []
+    pipe.intake._slept = time.monotonic() - intake.FAIR
+    assert visit() == [intake.AWAKE * 1000]
 
 
 # --- the reader thread
@@ -136,11 +163,22 @@ def test_the_reader_thread_comes_back_when_it_is_called(pipe, monkeypatch):
     assert not pipe.intake.brisk
 
 
+def test_it_leaves_the_pipe_to_a_caller_who_is_there(pipe):
+    pipe.intake.brisk, pipe.intake._visitor = True, 7
+    assert not pipe.intake.step_aside()
+    assert pipe.intake.lent
+    pipe.intake.brisk = False  # the call was slow in the end
+    assert pipe.intake.wanted  # it has to ask again, until it has the pipe
+    pipe.intake._visitor = 0
+    assert pipe.intake.step_aside()
+    assert not pipe.intake.wanted
+
+
 def test_it_comes_back_when_no_caller_has_come(pipe):
     pipe.intake.brisk = True
     pipe.intake.step_aside()
     assert not pipe.intake.brisk
-    assert pipe.intake.visit(7) is None
+    assert pipe.intake.visit(7, time.monotonic() + 5) is None
 
 
 # --- Ctrl-C
@@ -156,11 +194,9 @@ def test_a_ctrl_c_loses_nothing_wherever_it_strikes(pipe, alarm, data):
         found = None
         try:
             alarm(Intake.visit, 1e-6 * (number % 60 + 1))
-            found = pipe.intake.visit(7)
+            found = pipe.intake.visit(7, time.monotonic() + 5)
         except KeyboardInterrupt:
             strikes += 1
-        if pipe.intake._visitor.locked():  # struck between taking the lock and `try`: from then on there are no visits
-            pipe.intake._visitor.release()
         assert pipe.intake.read()
         heard, own = b"".join(pipe.heard), data == reply(7)
         pipe.heard.clear()
@@ -172,11 +208,7 @@ def test_a_ctrl_c_loses_nothing_wherever_it_strikes(pipe, alarm, data):
 # --- in a host
 
 
-@pytest.fixture
-def always(monkeypatch):
-    """The reader thread is out as often as it can be, and callers stay awake for longer than anything here takes."""
-    monkeypatch.setattr(Intake, "brisk", property(lambda self: True, lambda self, value: None), raising=False)
-    monkeypatch.setattr(intake, "AWAKE", 0.2)
+always = pytest.mark.parametrize("way", ["awake"], indirect=True)
 
 
 def visits(host):
@@ -200,8 +232,9 @@ def test_a_slow_tool_closes_it_again(faulty, until, monkeypatch):
         assert visits(host) == 0
 
 
+@always
 @pytest.mark.both_eras
-def test_a_server_that_dies_under_a_visitor_fails_the_call_at_once(always, faulty):
+def test_a_server_that_dies_under_a_visitor_fails_the_call_at_once(faulty):
     with Host([faulty("good", restart="never")]) as host:
         host.call("echo", {"text": "x"}, timeout=10)
         began = time.monotonic()
@@ -210,7 +243,8 @@ def test_a_server_that_dies_under_a_visitor_fails_the_call_at_once(always, fault
         assert time.monotonic() - began < 5
 
 
-def test_callers_of_many_threads_and_a_lone_one_by_turns(always, faulty):
+@always
+def test_callers_of_many_threads_and_a_lone_one_by_turns(faulty):
     with Host([faulty("good")]) as host:
 
         def many(name):
@@ -226,7 +260,8 @@ def test_callers_of_many_threads_and_a_lone_one_by_turns(always, faulty):
         assert host.status()["faulty"].late_replies == 0
 
 
-def test_an_interrupted_caller_leaves_a_session_that_goes_on(always, faulty):
+@always
+def test_an_interrupted_caller_leaves_a_session_that_goes_on(faulty):
     with Host([faulty("never-answers")]) as host:
         timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()

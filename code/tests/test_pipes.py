@@ -1,5 +1,6 @@
 """Writing to a pipe that is full: frames stay whole, deadlines hold, nothing waits that must not."""
 
+import contextlib
 import json
 import os
 import threading
@@ -201,3 +202,48 @@ def test_after_a_ctrl_c_wherever_it_strikes_in_a_write_the_pipe_can_be_closed(al
         writer.close()
         os.close(read)
     assert strikes > 50
+
+
+@pytest.mark.timeout(30, method="thread")  # the timer of the usual method is ours here
+def test_a_ctrl_c_in_a_write_cuts_no_frame_and_sends_no_byte_twice(alarm):
+    """A frame larger than the pipe, and one behind it: the first comes whole or not at all."""
+    big, strikes = b"y" * 200_000 + b"\n", 0
+    for number in range(1000):
+        read, write = os.pipe()
+        os.set_blocking(write, False)
+        os.set_blocking(read, False)
+        writer = FrameWriter(os.fdopen(write, "wb", buffering=0))
+        try:
+            alarm(FrameWriter.write, 1e-6 * (2 + number % 100))
+            with contextlib.suppress(WriteTimeout):
+                writer.write(big, soon(0.0008))
+        except KeyboardInterrupt:
+            strikes += 1
+        received = drain(read)
+        while writer.waiting:
+            writer.flush()
+            received += drain(read)
+        writer.write(b"next\n", soon(5))
+        received += drain(read)
+        writer.close()
+        os.close(read)
+        assert received in (b"next\n", big + b"next\n"), (number, len(received))
+    assert strikes > 100
+
+
+def test_a_write_is_over_when_its_own_frame_is_out_whatever_was_posted_behind_it(pipe):
+    writer, read = pipe
+    done = threading.Event()
+    thread = threading.Thread(target=lambda: (writer.write(b"x" * 70_000 + b"\n", soon(20)), done.set()))
+    thread.start()
+    while not writer.waiting:
+        pass
+    while writer.post(b"p" * 1000 + b"\n"):  # the queue is full: there is no room for all of them
+        pass
+    received = b""
+    while len(received) < 70_001:
+        with contextlib.suppress(BlockingIOError):
+            received += os.read(read, 70_001 - len(received))
+    assert done.wait(5)
+    assert writer.waiting
+    thread.join()

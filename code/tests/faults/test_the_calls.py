@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from mcp_harness import HarnessError, Host, HostClosed, RequestTimeout, RpcError, ServerDied
 
+pytestmark = pytest.mark.both_ways
+
 
 def reply(result, request_id="$id"):
     """A reply as a line for the tool `say`, which puts the id of the call in the place of $id."""
