@@ -240,7 +240,7 @@ def no_thread_dies(nothing_stays_behind: None, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture(autouse=True)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For `both_ways`: the reader thread is out as often as it can be, and callers stay awake for long; see intake.py."""
+    """For `both_ways`: the reader thread is out as often as it can be, and callers stay awake; see intake.py."""
     if getattr(request, "param", "") == "awake":
         from mcp_harness import intake
 
