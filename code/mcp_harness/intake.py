@@ -11,7 +11,7 @@ Guarantees: lines go to `on_line` one by one and in order, or, on the short way,
 whose reply it is. What a caller finds and is not its own stays for the reader thread. A Ctrl-C
 loses nothing of another caller's, wherever it strikes.
 
-What it leaves out: waiting. The pipe has to be non-blocking, and transport.py knows when to read.
+What it leaves out: when the reader thread reads (transport.py). The pipe has to be non-blocking.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from .wire import Line, LineBuffer, Message
 
 CHUNK = 64 * 1024  # bytes: what a pipe holds. A larger buffer is mapped afresh by malloc for each read: 20 µs a call
 AWAKE = 0.0005  # seconds that a caller waits awake: enough for a tool that only looks something up
-FAIR = 0.001  # seconds without a sleep at the pipe: so long other threads may have to wait
+FAIR = 0.002  # seconds without a sleep at the pipe: about so long other threads may have to wait (a busy thread: 0.005)
 ASIDE = 0.005  # seconds that the reader thread stays aside for the next caller: so late it may hear other news
 
 
@@ -135,13 +135,14 @@ class Intake:
         data = self._chunks[0] if self._chunks else b""
         if len(self._chunks) != 1 or self._lines.partial or data.find(b"\n") != len(data) - 1:
             return None
-        incoming = wire.parse(data)
-        if not isinstance(incoming, wire.Reply) or wire.own_id(incoming.id) != id:
-            return None
-        self._chunks.popleft()
-        return incoming.body
+        reply = wire.reply_to(data, id)
+        if reply is not None:
+            self._chunks.popleft()
+        return reply
 
     def _fetch(self) -> None:
         """Read once. To Python this is a single step: a Ctrl-C cannot come between the pipe and the queue."""
-        with contextlib.suppress(BlockingIOError):
+        try:
             self._chunks.extend(map(os.read, (self._fd,), (CHUNK,)))
+        except BlockingIOError:
+            return  # somebody else has just read it

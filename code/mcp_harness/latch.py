@@ -33,13 +33,13 @@ class Latch:
             while True:
                 self._waiting.pop().release()
 
-    def wait(self, seconds: float = -1) -> bool:
-        """Wait until it is set, for that many seconds at most if they are not -1. True if it is set."""
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until it is set, for that many seconds at most if they are given. True if it is set."""
         mine = threading.Lock()
         mine.acquire()
         self._waiting.append(mine)
         if not self._set:  # asked behind the line above: from there on `set` finds us
-            mine.acquire(timeout=seconds if seconds == -1 else max(0.0, seconds))
+            mine.acquire(timeout=-1 if seconds is None else max(0.0, seconds))
         with contextlib.suppress(ValueError):
             self._waiting.remove(mine)
         return self._set

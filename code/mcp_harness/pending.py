@@ -33,6 +33,7 @@ class Waiter(Protocol):
 class Slot:
     """Where one caller waits. A bare lock is the cheapest thing in Python that wakes one thread."""
 
+    __slots__ = ("_body", "_failure", "_lock")
     standing = False
 
     def __init__(self) -> None:

@@ -32,8 +32,10 @@ class WriteTimeout(Exception):
 class Frame:
     """The bytes of one message, and how many of them are out."""
 
+    __slots__ = ("_data", "_written")
+
     def __init__(self, data: bytes) -> None:
-        self.data = data
+        self._data = data
         self._written: list[int] = []  # by each write
 
     @property
@@ -44,13 +46,19 @@ class Frame:
     @property
     def finished(self) -> bool:
         """All of it is out."""
-        return sum(self._written) >= len(self.data)
+        return sum(self._written) == len(self._data)
 
-    def write(self, fd: int) -> None:
-        """Write as much as there is room for. One step for Python: a Ctrl-C cannot part the write from its number."""
-        rest = memoryview(self.data)[sum(self._written) :] if self._written else self.data
-        with contextlib.suppress(BlockingIOError):
+    def write(self, fd: int) -> bool:
+        """Write as much as there is room for; True if all is out. Raises OSError when nobody reads any more.
+
+        To Python a write is a single step: a Ctrl-C cannot come between it and the note of its bytes.
+        """
+        rest = memoryview(self._data)[sum(self._written) :] if self._written else self._data
+        try:
             self._written.extend(map(os.write, (fd,), (rest,)))
+        except BlockingIOError:
+            return False
+        return self.finished
 
 
 class FrameWriter:
@@ -75,15 +83,15 @@ class FrameWriter:
             self._queue.append(frame)
             while True:
                 with self._lock:
-                    self._push()
-                    if frame.finished:
+                    if self._push() or frame.finished:
                         return
                 if not self._wait_for_room(deadline):
                     raise WriteTimeout(frame.begun)
-        finally:
+        except BaseException:  # Ctrl-C too
             if not frame.begun:  # its caller gives up, so it shall not go out later
                 with self._lock, contextlib.suppress(ValueError):
                     self._queue.remove(frame)
+            raise
 
     def post(self, data: bytes) -> bool:
         """Write a small frame now or as soon as there is room; False when the queue is full or the pipe closed."""
@@ -106,22 +114,20 @@ class FrameWriter:
             self._stream.close()
             self._queue.clear()
 
-    def _push(self) -> None:
-        """Write the queue, frame by frame, as far as there is room."""
+    def _push(self) -> bool:
+        """Write the queue, frame by frame, as far as there is room; True if nothing is left in it."""
         if self.closed or self._broken:
             raise BrokenPipeError(f"the pipe is closed {'on our side' if self.closed else 'at its other end'}")
-        while self._queue:
-            first = self._queue[0]
-            if not first.finished:
-                try:
-                    first.write(self.fd)
-                except OSError:
-                    self._broken = True
-                    self._queue.clear()
-                    raise
-                if not first.finished:
-                    return
-            self._queue.popleft()
+        try:
+            while self._queue:
+                if not self._queue[0].write(self.fd):
+                    return False
+                self._queue.popleft()
+        except OSError:
+            self._broken = True
+            self._queue.clear()
+            raise
+        return True
 
     def _wait_for_room(self, deadline: float) -> bool:
         """Wait without the lock, so that nobody else has to. False at the deadline."""

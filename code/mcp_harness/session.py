@@ -198,9 +198,9 @@ class Session:
         body = intake.visit(id, deadline) if alone else None
         if body is not None:
             self._pending.take(id)
-        else:
-            intake.call_back()
-            body = self._sleep(id, slot, deadline)
+            return body
+        intake.call_back()
+        body = self._sleep(id, slot, deadline)
         intake.judge(alone and body is not None, time.monotonic() - began)
         return body
 

@@ -126,6 +126,10 @@ class LineBuffer:
 # --- lines to messages -------------------------------------------------------------------
 
 
+_decoder = json.JSONDecoder()
+JSON_SPACE = " \t\r\n"  # what JSON itself allows around a value
+
+
 def parse(line: Line) -> Incoming | None:
     """The message in one line, or the noise that it is; None for an empty line."""
     if isinstance(line, TooLong):
@@ -134,7 +138,7 @@ def parse(line: Line) -> Incoming | None:
     if not line or line.isspace():
         return None
     try:
-        message = json.loads(line.decode("utf-8").removeprefix("\ufeff"))
+        message = load(line)
     except UnicodeDecodeError:
         return Noise("not UTF-8", preview(line))
     except RecursionError:
@@ -144,6 +148,26 @@ def parse(line: Line) -> Incoming | None:
     if not isinstance(message, dict):
         return Noise("JSON, but no object", preview(line))
     return classify(message) or Noise("JSON, but no JSON-RPC message", preview(line))
+
+
+def load(line: bytes | bytearray) -> Any:
+    """The JSON value in one line. Raises ValueError, RecursionError or MemoryError for what is none."""
+    text = line.decode("utf-8").removeprefix("\ufeff").strip(JSON_SPACE)
+    value, end = _decoder.raw_decode(text)
+    if end != len(text):
+        raise ValueError("something follows the value")
+    return value
+
+
+def reply_to(line: bytes, id: int) -> Message | None:
+    """The message in one line if it is the reply to our request `id`; None for all else."""
+    try:
+        message = load(line)
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    if not isinstance(message, dict) or own_id(message.get("id")) != id or "method" in message:
+        return None
+    return message if "result" in message or "error" in message else None
 
 
 def classify(message: Message) -> Incoming | None:
@@ -176,11 +200,13 @@ def is_id(value: object) -> bool:
 
 def own_id(value: object) -> int | None:
     """The number that we once gave out, if `value` is it or its string form ("7"); some servers send that."""
+    if type(value) is int:  # nearly always
+        return value
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19:
         return int(value) if str(int(value)) == value else None
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return None
 
 
 _HEAD_ID = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(\d{1,18})"?\s*,')
@@ -203,12 +229,16 @@ def preview(line: bytes | bytearray) -> str:
 
 # --- messages to bytes -------------------------------------------------------------------
 
-_encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False)  # ASCII only: no code page can spoil it
+# ASCII only: no code page can spoil it. What contains itself is found by its depth, which costs less than a search
+_encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
 
 
 def encode(message: Message) -> bytes:
     """One frame: the message on one line. Raises ValueError or TypeError for what JSON cannot carry."""
-    return _encoder.encode(message).encode("ascii") + b"\n"
+    try:
+        return _encoder.encode(message).encode("ascii") + b"\n"
+    except RecursionError as error:
+        raise ValueError("it contains itself, or is nested too deeply") from error
 
 
 def request(id: int, method: str, params: Message | None) -> Message:

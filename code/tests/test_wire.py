@@ -188,3 +188,19 @@ def test_a_frame_is_one_line_of_ascii_and_comes_back_the_same(body):
 def test_what_json_cannot_carry_is_refused(value):
     with pytest.raises((ValueError, TypeError)):
         encode({"params": value})
+
+
+def test_what_contains_itself_is_no_json():
+    params = {}
+    params["self"] = params
+    with pytest.raises(ValueError, match="contains itself"):
+        encode({"jsonrpc": "2.0", "id": 1, "method": "x", "params": params})
+    with pytest.raises(ValueError, match="nested too deeply"):
+        encode({"params": nested(100_000)})
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
