@@ -16,6 +16,7 @@ Sources: 2025-11-25, lifecycle; 2026-07-28, base protocol, versioning, `server/d
 from collections.abc import Sequence
 from typing import Protocol
 
+from . import wire
 from .errors import BadReply, HandshakeError, RpcError
 from .pending import Waiter
 from .wire import Message
@@ -61,6 +62,10 @@ class Era(Protocol):
         """The parameters of a request as this revision wants them."""
         ...
 
+    def encode(self, id: int, method: str, params: Message) -> bytes:
+        """A request with the parameters dressed, as one frame. Raises ValueError or TypeError for what is no JSON."""
+        ...
+
     def judge(self, server: str, method: str, result: Message) -> Message:
         """The result, if this revision allows it; raises BadReply."""
         ...
@@ -103,6 +108,9 @@ class Initialize:
     def dress(self, params: Message) -> Message:
         return params
 
+    def encode(self, id: int, method: str, params: Message) -> bytes:
+        return wire.encode_request(id, method, params)
+
     def judge(self, server: str, method: str, result: Message) -> Message:
         return result
 
@@ -116,14 +124,15 @@ class Stateless:
     def __init__(self, capabilities: Message, version: str = MODERN[0]) -> None:
         self.version = version
         self._capabilities = capabilities
-        self._meta = self._make_meta()
+        self._set_meta()
 
-    def _make_meta(self) -> Message:
-        return {
+    def _set_meta(self) -> None:
+        self._meta = {
             META + "protocolVersion": self.version,
             META + "clientInfo": CLIENT_INFO,
             META + "clientCapabilities": self._capabilities,
         }
+        self._ready = f'"_meta":{wire.to_json(self._meta)}'
 
     def open(self, peer: Peer, deadline: float) -> Message:
         """Ask `server/discover`; at -32022 again, at a version that the server lists. Never `initialize`."""
@@ -135,7 +144,7 @@ class Stateless:
                 if error.code != UNSUPPORTED_VERSION or version is None:
                     raise self.refused(peer, error) from error
                 self.version = version
-                self._meta = self._make_meta()
+                self._set_meta()
         text = f"server {peer.server!r} refused {self.version} {MAX_REFUSALS} times and says that it supports it"
         raise HandshakeError(peer.server, text)
 
@@ -147,7 +156,7 @@ class Stateless:
             text = f"server {peer.server!r} answered server/discover with the versions {offered!r}; this client speaks"
             raise HandshakeError(peer.server, f"{text} {', '.join(MODERN)}, so it was given up")
         self.version = version
-        self._meta = self._make_meta()
+        self._set_meta()
         return result
 
     def refused(self, peer: Peer, error: RpcError) -> HandshakeError:
@@ -159,6 +168,12 @@ class Stateless:
 
     def dress(self, params: Message) -> Message:
         return {**params, "_meta": self._meta}
+
+    def encode(self, id: int, method: str, params: Message) -> bytes:
+        """`_meta` is encoded once: it is longer than most parameters."""
+        if "_meta" in params:  # ours takes its place
+            return wire.encode(wire.request(id, method, self.dress(params)))
+        return wire.encode_request(id, method, params, self._ready)
 
     def judge(self, server: str, method: str, result: Message) -> Message:
         """An absent `resultType` means "complete"; one that nobody knows makes the result invalid."""

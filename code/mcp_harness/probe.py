@@ -116,6 +116,9 @@ class Probe:
     def dress(self, params: Message) -> Message:
         return params
 
+    def encode(self, id: int, method: str, params: Message) -> bytes:
+        return wire.encode_request(id, method, params)
+
     def judge(self, server: str, method: str, result: Message) -> Message:
         return result
 

@@ -118,7 +118,7 @@ class Session:
         begun, body = False, None
         try:
             self._pending.add(id, slot)
-            frame = self._encode(wire.request(id, method, self.era.dress(params or {})))
+            frame = self._encode(id, method, params or {})
             self._write_frame(frame, deadline)
             begun = True
             body = self._wait(id, slot, deadline)
@@ -206,9 +206,9 @@ class Session:
 
     # --- writing -------------------------------------------------------------------------
 
-    def _encode(self, message: Message) -> bytes:
+    def _encode(self, id: int, method: str, params: Message) -> bytes:
         try:
-            return wire.encode(message)
+            return self.era.encode(id, method, params)
         except (ValueError, TypeError, RecursionError) as error:
             text = f"server {self.server!r}: the parameters are no JSON: {error}; nothing was sent"
             raise ArgumentsError(text) from error

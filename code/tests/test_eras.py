@@ -1,7 +1,7 @@
 """Protocol revisions: what opens a session, on a peer that is only a list of answers."""
 
 import pytest
-from mcp_harness import BadReply, HandshakeError, RpcError, eras, probe
+from mcp_harness import BadReply, HandshakeError, RpcError, eras, probe, wire
 
 
 class Peer:
@@ -108,3 +108,20 @@ def test_a_result_says_what_kind_it_is(kind, fits):
 def test_a_configured_revision_is_chosen_and_auto_is_found_out():
     kinds = [type(probe.choose(era, {})) for era in ("2025-11-25", NEW, "auto")]
     assert kinds == [eras.Initialize, eras.Stateless, probe.Probe]
+
+
+PARAMS = ({}, {"name": "echo", "arguments": {"text": "ä\n"}}, {"_meta": {"progressToken": 7}}, {"a": {}, "_meta": 1})
+
+
+@pytest.mark.parametrize("era", [eras.Initialize(), eras.Stateless({"roots": {}}), probe.Probe()])
+@pytest.mark.parametrize("params", PARAMS)
+def test_a_request_is_encoded_as_its_dressed_message_would_be(era, params):
+    message = wire.request(7, 'odd"method', era.dress(params))
+    assert era.encode(7, 'odd"method', params) == wire.encode(message)
+
+
+@pytest.mark.parametrize("params", [[1], "text", {"x": float("nan")}, {"x": {1}}])
+def test_parameters_that_are_no_object_of_json_are_refused(params):
+    for era in (eras.Initialize(), eras.Stateless({})):
+        with pytest.raises((TypeError, ValueError)):
+            era.encode(7, "tools/call", params)
