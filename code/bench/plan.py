@@ -50,7 +50,7 @@ class Size:
     big: int
 
 
-FULL = Size(rounds=5, calls=5_000, flight_calls=6400, servers=(1, 10, 100), big=32 * 2**20)
+FULL = Size(rounds=5, calls=2_000, flight_calls=6400, servers=(1, 10, 100), big=32 * 2**20)
 QUICK = Size(rounds=2, calls=200, flight_calls=640, servers=(1, 5, 10), big=2 * 2**20)
 
 
