@@ -130,10 +130,9 @@ class Answering:
     def _start(self, job: Callable[[], None]) -> str | None:
         """Run a job in a thread of its own; returns why that cannot be."""
         with self._counting:
-            full = self._running >= MAX_RUNNING
-            self._running += not full
-        if full:
-            return f"{MAX_RUNNING} requests of this server are being answered: this one was refused"
+            if self._running >= MAX_RUNNING:
+                return f"{MAX_RUNNING} requests of this server are being answered: this one was refused"
+            self._running += 1
 
         def work() -> None:
             try:

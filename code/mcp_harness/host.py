@@ -189,7 +189,7 @@ class Host:
         """
         self._check_open()
         given = read_arguments(name, arguments)
-        tool = self._settle().table.get(name) or find_tool(self.namespace, name, self._members)
+        tool = find_tool(self._settle(), name, self._members)
         member = self._members[tool.server_name]
         seconds = member.config.call_timeout if timeout is None else min(timeout, LONGEST_TIMEOUT)
         deadline = time.monotonic() + seconds

@@ -1,8 +1,8 @@
 """The reading end of a server's stdout: from bytes to lines, and who does the reading.
 
 Most of the time the reader thread does: it sleeps at the pipe, and a caller sleeps in its slot.
-A call then wakes two threads, and where the cores are idle each wake takes longer (20 to 80 µs,
-measured) than all the work of the call. So there is a short way for calls that come one after
+A call then wakes two threads, and where the cores are idle each wake takes longer than all the
+work of the call (outputs/bench has the figures). So there is a short way for calls that come one after
 the other and are answered at once: the reader thread steps aside, and the caller waits at the
 pipe itself, awake, for at most AWAKE. Whoever stays awake keeps Python's own lock for himself, so
 every FAIR a caller sleeps at the pipe, and the other threads of the program get their turn.

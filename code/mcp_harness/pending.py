@@ -9,7 +9,6 @@ open as long as its process (`subscriptions/listen`) brings none and is never ti
 """
 
 import contextlib
-import itertools
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -92,7 +91,6 @@ class Pending:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._ids = itertools.count(1)  # never used again within a session
         self._last = 0
         self._slots: dict[int, Waiter] = {}
         self._watchers: set[Waiter] = set()
@@ -110,8 +108,9 @@ class Pending:
 
     def new_id(self) -> int:
         """An id that was never given out. Apart from `add`, so that a caller can take the entry back in any case."""
-        id = self._last = next(self._ids)
-        return id
+        with self._lock:
+            self._last += 1  # never used again within a session
+            return self._last
 
     def add(self, id: int, waiter: Waiter) -> None:
         """Let this waiter wait for the reply with that id. Raises what the session ended with."""

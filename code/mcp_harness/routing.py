@@ -58,7 +58,7 @@ def find_tool(namespace: Namespace, name: str, members: Mapping[str, Server]) ->
 
 def read_arguments(name: str, arguments: Mapping[str, Any] | None) -> Message:
     """The arguments of a call as they are sent. Raises ArgumentsError."""
-    if arguments is not None and not isinstance(arguments, dict | Mapping):
+    if arguments is not None and not isinstance(arguments, Mapping):
         raise ArgumentsError(f"tool {name!r}: the arguments are {arguments!r}, but they have to be a dict")
     return dict(arguments or {})
 

@@ -209,7 +209,7 @@ class Session:
     def _encode(self, id: int, method: str, params: Message) -> bytes:
         try:
             return self.era.encode(id, method, params)
-        except (ValueError, TypeError, RecursionError) as error:
+        except (ValueError, TypeError) as error:
             text = f"server {self.server!r}: the parameters are no JSON: {error}; nothing was sent"
             raise ArgumentsError(text) from error
 

@@ -130,8 +130,8 @@ def test_frames_of_many_threads_do_not_mix(pipe):
     assert sorted(len(set(json.loads(line))) for line in received.splitlines()) == [1] * 8
 
 
-def test_closing_ends_a_write_that_waits(pipe):
-    writer, _ = pipe
+def waiting_write(writer):
+    """A thread in a write that finds no room, and the list that will have what it raised."""
     failures = []
 
     def write():
@@ -144,6 +144,12 @@ def test_closing_ends_a_write_that_waits(pipe):
     thread.start()
     while not writer.waiting:
         pass
+    return thread, failures
+
+
+def test_closing_ends_a_write_that_waits(pipe):
+    writer, _ = pipe
+    thread, failures = waiting_write(writer)
     writer.close()
     thread.join(5)
     assert len(failures) == 1
@@ -156,18 +162,7 @@ def test_a_write_that_waits_learns_that_the_reader_has_gone_also_where_a_post_ha
     read, write = os.pipe()
     os.set_blocking(write, False)
     writer = FrameWriter(os.fdopen(write, "wb", buffering=0))
-    failures = []
-
-    def wait():
-        try:
-            writer.write(b"x" * 200_000 + b"\n", soon(20))
-        except OSError as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    while not writer.waiting:
-        pass
+    thread, failures = waiting_write(writer)
     os.close(read)
     writer.post(b"ping\n")
     thread.join(5)

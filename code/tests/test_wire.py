@@ -190,6 +190,22 @@ def test_what_json_cannot_carry_is_refused(value):
         encode({"params": value})
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"jsonrpc":"2.0","id":7,"result":{}}', '{"id":"7","error":{"code":1}}', ' {"id":7.0,"result":null}\t',
+        '\ufeff{"id":7,"result":{}}', '{"id":8,"result":{}}', '{"id":"07","result":{}}', '{"id":true,"result":{}}',
+        '{"id":null,"result":{}}', '{"result":{}}', '{"id":7}', '{"id":7,"method":"ping"}',
+        '{"id":7,"method":null,"result":{}}',
+        "[7]", "7", "", " ", "a print", '{"id":7,"result":{}} {}', '{"id":7,"result":{}', "[" * 100_000,
+    ],
+)  # fmt: skip
+def test_the_reply_to_a_request_is_what_parsing_calls_its_reply(line):
+    incoming = parse(line.encode())
+    own = isinstance(incoming, Reply) and wire.own_id(incoming.id) == 7
+    assert wire.reply_to(line.encode(), 7) == (incoming.body if own else None)
+
+
 def test_what_contains_itself_is_no_json():
     params = {}
     params["self"] = params
